@@ -13,5 +13,5 @@ module io.fibry.durable {
   exports io.fibry.durable;
   exports io.fibry.store;
   exports io.fibry.store.folder;
-  exports io.fibry.store.spi to io.fibry.jdbc, io.fibry.nats;
+  exports io.fibry.store.spi;
 }

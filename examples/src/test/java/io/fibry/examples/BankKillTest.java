@@ -9,6 +9,7 @@ import io.fibry.durable.Durable;
 import io.fibry.pool.Entities;
 import io.fibry.store.Store;
 import io.fibry.store.folder.FolderStore;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.support.Child;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
@@ -55,7 +56,7 @@ class BankKillTest {
     /** Returns whether each transfer has been handled. */
     boolean isSettled() {
       var pendingMessages = new AtomicInteger();
-      store.forEachPending("purse", (purse, due) -> pendingMessages.incrementAndGet());
+      StoreBackend.of(store).forEachPending("purse", (purse, due) -> pendingMessages.incrementAndGet());
       return pendingMessages.get() == 0;
     }
 

@@ -1,7 +1,7 @@
 package io.fibry.cluster;
 
-import io.fibry.store.Store;
 import io.fibry.store.StoreClosedException;
+import io.fibry.store.spi.StoreBackend;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -16,15 +16,15 @@ import java.util.function.Consumer;
  * A store that several nodes share, as one node sees it. Closing it does not close the shared
  * store.
  */
-final class CloseShieldStore implements Store {
-  private final Store store;
+final class CloseShieldStore implements StoreBackend {
+  private final StoreBackend store;
   private volatile boolean isClosed;
 
-  CloseShieldStore(Store store) {
+  CloseShieldStore(StoreBackend store) {
     this.store = store;
   }
 
-  private Store openStore() {
+  private StoreBackend openStore() {
     if (isClosed) throw closedException();
     return store;
   }

@@ -35,6 +35,7 @@ import io.fibry.pubsub.Subscription;
 import io.fibry.pubsub.Topic;
 import io.fibry.spi.BlockBuilder;
 import io.fibry.store.Store;
+import io.fibry.store.spi.StoreBackend;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
@@ -283,8 +284,9 @@ final class LocalNode implements Cluster {
     var access = SharedStoreAccess.of(kind);
     Objects.requireNonNull(builder, "builder");
     int partitions = partitionsOf(access.kind());
+    var backend = StoreBackend.of(store);
     // Checks the arguments.
-    access.entities(builder, Objects.requireNonNull(store, "store"), idle, key -> false).close();
+    access.entities(builder, store, idle, key -> false).close();
     var entityFactory = new HostedKind<M>() {
       @Override
       public Entities<String, M> entities(int partition) {
@@ -299,7 +301,7 @@ final class LocalNode implements Cluster {
 
       @Override
       public void deliverAllPending() {
-        store.forEachPending(access.kind(), (actor, due) -> SharedStoreAccess.deliverPending(store, actor, due));
+        backend.forEachPending(access.kind(), (actor, due) -> SharedStoreAccess.deliverPending(store, actor, due));
       }
     };
     unownedSubscriptions.computeIfAbsent(store,

@@ -4,6 +4,7 @@ import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.cluster.spi.WireMessage;
 import io.fibry.pubsub.Subscription;
 import io.fibry.store.Store;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.text.Lines;
 import java.time.Duration;
 import java.util.Collections;
@@ -29,7 +30,7 @@ final class MemoryTransport implements ClusterTransport {
   MemoryTransport(MemoryNetwork network, MemoryTable table, Store store) {
     this.network = network;
     this.table = table;
-    this.store = new CloseShieldStore(store);
+    this.store = new CloseShieldStore(StoreBackend.of(store));
   }
 
   @Override

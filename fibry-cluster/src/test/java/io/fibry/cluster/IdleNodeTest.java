@@ -8,6 +8,7 @@ import io.fibry.ActorSystem;
 import io.fibry.durable.Durable;
 import io.fibry.store.MemoryStore;
 import io.fibry.store.Store;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.support.Intercepted;
 import io.fibry.support.Patience;
 import io.fibry.time.ManualScheduler;
@@ -42,8 +43,8 @@ class IdleNodeTest {
   }
 
   private Store countingStore() {
-    var store = MemoryStore.open(() -> Instant.EPOCH.plusNanos(clock.nanoTime()));
-    return Intercepted.of(Store.class, store, (method, arguments, call) -> {
+    var store = StoreBackend.of(MemoryStore.open(() -> Instant.EPOCH.plusNanos(clock.nanoTime())));
+    return Intercepted.of(StoreBackend.class, store, (method, arguments, call) -> {
       String name = method.getName() + (arguments.length == 2 ? " of a kind" : "");
       reads.computeIfAbsent(name, n -> new AtomicInteger()).incrementAndGet();
       return call.pass();

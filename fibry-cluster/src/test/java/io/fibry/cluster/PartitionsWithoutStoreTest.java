@@ -10,6 +10,7 @@ import io.fibry.durable.Durable;
 import io.fibry.store.MemoryStore;
 import io.fibry.store.Store;
 import io.fibry.store.StoreReadException;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.support.Intercepted;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -39,8 +40,8 @@ class PartitionsWithoutStoreTest {
    * and succeed again from read number {@code firstReadable} on.
    */
   private Store storeWithFailingReads(int firstFailing, int firstReadable) {
-    var store = MemoryStore.open();
-    return Intercepted.of(Store.class, store, (method, arguments, call) -> {
+    var store = StoreBackend.of(MemoryStore.open());
+    return Intercepted.of(StoreBackend.class, store, (method, arguments, call) -> {
       if (method.getName().equals("forEachPending") && arguments.length == 2) {
         int read = reads.incrementAndGet();
         if (read >= firstFailing && read < firstReadable) throw new StoreReadException("made up, for a test", null);

@@ -10,6 +10,7 @@ import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.Request;
 import io.fibry.durable.Durable;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -175,7 +176,7 @@ class UpgradeTest {
     till.sendMessageLater(new NewTypes.Pay(6, Optional.of("second")), Duration.ofMillis(1));
     var pending = new LongAdder();
     Patience.eventually(() -> {
-      a.store().forEachPending("till", (actor, due) -> pending.increment());
+      StoreBackend.of(a.store()).forEachPending("till", (actor, due) -> pending.increment());
       return pending.sum() > 0; // stored by the old node, and not handled
     });
     oldEntities.close();

@@ -10,6 +10,7 @@ import io.fibry.durable.turn.DurableActorFactory;
 import io.fibry.pool.Entities;
 import io.fibry.pubsub.Subscription;
 import io.fibry.store.Store;
+import io.fibry.store.spi.StoreBackend;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Objects;
@@ -81,7 +82,7 @@ public final class SharedStoreAccess<M> {
   public Entities<String, M> entities(ActorBuilder<? super M> builder, Store store, Duration idle,
       Predicate<String> keys) {
     Objects.requireNonNull(keys, "keys");
-    return new DurableActorFactory<>(definition, store).entities(builder, idle, keys);
+    return new DurableActorFactory<>(definition, StoreBackend.of(store)).entities(builder, idle, keys);
   }
 
   /**

@@ -10,10 +10,11 @@ public final class StaleLifeException extends StoreException {
   /**
    * Makes an exception; called by stores.
    *
-   * @param turn the refused turn
+   * @param actor the actor
+   * @param turn the number of the refused turn
    */
-  public StaleLifeException(Store.Turn turn) {
-    super("turn " + turn.number() + " of " + turn.actor()
+  public StaleLifeException(Store.ActorId actor, long turn) {
+    super("turn " + turn + " of " + actor
         + " comes after another life has begun, or after a turn that was not stored", null);
   }
 }

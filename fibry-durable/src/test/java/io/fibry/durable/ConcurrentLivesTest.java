@@ -12,6 +12,7 @@ import io.fibry.FailureOutcome;
 import io.fibry.Request;
 import io.fibry.store.MemoryStore;
 import io.fibry.store.Store;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.support.Intercepted;
 import io.fibry.support.Patience;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -46,7 +47,7 @@ class ConcurrentLivesTest {
         }
       });
 
-  private final MemoryStore store = MemoryStore.open();
+  private final StoreBackend store = StoreBackend.of(MemoryStore.open());
   private final ActorScope scope = ActorSystem.openScope("two-lives-test");
   private final ActorScope otherScope = ActorSystem.openScope("others");
   private final AtomicBoolean otherLifeIsNext = new AtomicBoolean(true); // true: another life handles the next message
@@ -62,7 +63,7 @@ class ConcurrentLivesTest {
    * its sender is notified.
    */
   private Store storeWithOtherLife() {
-    return Intercepted.of(Store.class, store, (method, arguments, call) -> {
+    return Intercepted.of(StoreBackend.class, store, (method, arguments, call) -> {
       var answer = call.pass();
       if (method.getName().equals("enqueue") && otherLifeIsNext.getAndSet(false)) handleInOtherLife();
       return answer;

@@ -15,6 +15,7 @@ import io.fibry.durable.Bank.Fail;
 import io.fibry.durable.Bank.Withdraw;
 import io.fibry.store.StaleLifeException;
 import io.fibry.store.Store;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.support.Patience;
 import java.io.IOException;
 import java.time.Duration;
@@ -318,8 +319,8 @@ abstract class DurableContract extends StoreFixture {
     assertEquals(2, store.load(id).lastTurn());
   }
 
-  private static Store.Turn turn(Store.ActorId id, long life, long number) {
-    return new Store.Turn(id, life, number, Instant.now(), false, new byte[] {1, 2, 3}, List.of(), List.of());
+  private static StoreBackend.Turn turn(Store.ActorId id, long life, long number) {
+    return new StoreBackend.Turn(id, life, number, Instant.now(), false, new byte[] {1, 2, 3}, List.of(), List.of());
   }
 
   @Test

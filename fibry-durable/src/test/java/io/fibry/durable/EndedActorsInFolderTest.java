@@ -2,6 +2,7 @@ package io.fibry.durable;
 
 import io.fibry.store.Store;
 import io.fibry.store.folder.FolderStore;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.support.Patience;
 import io.fibry.test.CrashDisk;
 import java.time.InstantSource;
@@ -23,12 +24,12 @@ class EndedActorsInFolderTest extends EndedActorsContract {
     }
 
     @Override
-    public Store open() {
-      return FolderStore.open(disk, options -> options.withSegmentBytes(SEGMENT).withClock(clock));
+    public StoreBackend open() {
+      return StoreBackend.of(FolderStore.open(disk, options -> options.withSegmentBytes(SEGMENT).withClock(clock)));
     }
 
     @Override
-    public Store crash(Store oldStore) {
+    public StoreBackend crash(StoreBackend oldStore) {
       var diskAfterCut = disk.cutPower(1);
       oldStore.close();
       disk = diskAfterCut;
@@ -67,7 +68,7 @@ class EndedActorsInFolderTest extends EndedActorsContract {
   private long fillFiles() {
     var loaded = store.load(FILLER);
     for (int i = 1; i <= FILES; i++) {
-      var turn = new Store.Turn(FILLER, loaded.life(), loaded.lastTurn() + i, store.clock().instant(), true,
+      var turn = new StoreBackend.Turn(FILLER, loaded.life(), loaded.lastTurn() + i, store.clock().instant(), true,
           new byte[SEGMENT * 3 / 4], List.of(), List.of());
       Patience.value(store.append(turn).toCompletableFuture());
     }

@@ -12,6 +12,7 @@ import io.fibry.codec.Codec;
 import io.fibry.pool.Entities;
 import io.fibry.store.Store;
 import io.fibry.store.StoreClosedException;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.support.Patience;
 import java.io.IOException;
 import java.time.Duration;
@@ -228,7 +229,7 @@ abstract class EventViewsContract extends StoreFixture {
     var allTurns = IntStream.rangeClosed(1, events).mapToObj(Long::valueOf).toList();
     turnsByKey.forEach((key, turns) -> assertEquals(allTurns, turns.stream().distinct().toList(), key));
     assertEquals(actors * events,
-        Histories.check(store, "list").stream().map(Store.StoredTurn::offset).distinct().count());
+        Histories.check(store, "list").stream().map(StoreBackend.StoredTurn::offset).distinct().count());
   }
 
   @Test
@@ -287,19 +288,19 @@ abstract class EventViewsContract extends StoreFixture {
 
   // ---- the store itself
 
-  private static List<Long> numbers(List<Store.StoredTurn> turns) {
-    return turns.stream().map(Store.StoredTurn::number).toList();
+  private static List<Long> numbers(List<StoreBackend.StoredTurn> turns) {
+    return turns.stream().map(StoreBackend.StoredTurn::number).toList();
   }
 
   @Test
   void historyOpenedAtOffsetBeginsWithNextTurn() throws Exception {
     add("a", "b", "c", "d", "e");
-    var turns = new ArrayList<Store.StoredTurn>();
+    var turns = new ArrayList<StoreBackend.StoredTurn>();
     try (var history = store.history("list", "")) {
       while (turns.size() < 5) turns.addAll(history.take());
     }
     for (int i = 0; i < 4; i++) {
-      var remaining = new ArrayList<Store.StoredTurn>();
+      var remaining = new ArrayList<StoreBackend.StoredTurn>();
       try (var history = store.history("list", turns.get(i).offset())) {
         while (remaining.size() < 4 - i) remaining.addAll(history.take());
       }
@@ -310,7 +311,7 @@ abstract class EventViewsContract extends StoreFixture {
   @Test
   void closeOfHistoryFailsItsBlockedReader() throws Exception {
     var history = store.history("list", "");
-    var blocked = new CompletableFuture<List<Store.StoredTurn>>();
+    var blocked = new CompletableFuture<List<StoreBackend.StoredTurn>>();
     var thread = Patience.startFiber(history::take, blocked);
     Patience.awaitParked(thread); // in take(), which may wait in a loop of timed waits
 
@@ -330,7 +331,7 @@ abstract class EventViewsContract extends StoreFixture {
 
     try (var history = store.history("list", "")) {
       var turns = history.take();
-      assertEquals(List.of("ada"), turns.stream().map(Store.StoredTurn::key).toList());
+      assertEquals(List.of("ada"), turns.stream().map(StoreBackend.StoredTurn::key).toList());
       assertFalse(turns.getFirst().at().isBefore(Instant.EPOCH));
     }
   }

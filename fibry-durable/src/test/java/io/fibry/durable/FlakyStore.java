@@ -6,6 +6,7 @@ import io.fibry.store.StoreUnconfirmedException;
 import io.fibry.store.StoreException;
 import io.fibry.store.StoreReadException;
 import io.fibry.store.StoreWriteException;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.support.Intercepted;
 import java.lang.reflect.Method;
 import java.util.Map;
@@ -21,7 +22,8 @@ import java.util.concurrent.ConcurrentHashMap;
  * loses the response to a write, which may be stored or not. Thread-safe.
  */
 final class FlakyStore {
-  private static final Set<String> READS = Set.of("load", "pending", "forEachPending", "dueTime", "nextDueTime");
+  private static final Set<String> READS = Set.of("load", "pending", "forEachPending", "dueTime", "nextDueTime",
+      "hasUnfinishedCopy");
 
   /** How a write fails. */
   enum WriteFault {
@@ -33,13 +35,13 @@ final class FlakyStore {
     LOST_STORED
   }
 
-  private final Store store;
+  private final StoreBackend store;
   private final Random random;
   private final Map<Store.ActorId, Long> endedLives = new ConcurrentHashMap<>(); // lives that store no more turns
   private final Map<String, WriteFault> nextFaults = new ConcurrentHashMap<>(); // by method: how its next call fails
   private volatile int oneIn; // on average one of this many calls fails; 0 means no call
 
-  FlakyStore(Store store, Random random) {
+  FlakyStore(StoreBackend store, Random random) {
     this.store = store;
     this.random = random;
   }
@@ -54,8 +56,8 @@ final class FlakyStore {
     nextFaults.put(method, fault);
   }
 
-  Store asStore() {
-    return Intercepted.of(Store.class, store, this::handle);
+  StoreBackend asStore() {
+    return Intercepted.of(StoreBackend.class, store, this::handle);
   }
 
   /** Returns how this call fails, or empty if it succeeds. */
@@ -69,9 +71,9 @@ final class FlakyStore {
 
   private Object handle(Method method, Object[] arguments, Intercepted.Call storeCall) throws Throwable {
     String name = method.getName();
-    if (name.equals("append")) return append((Store.Turn) arguments[0]);
+    if (name.equals("append")) return append((StoreBackend.Turn) arguments[0]);
     if (name.equals("enqueue"))
-      return call(fault(name), () -> store.enqueue((Store.PendingMessage) arguments[0], (int) arguments[1]));
+      return call(fault(name), () -> store.enqueue((StoreBackend.PendingMessage) arguments[0], (int) arguments[1]));
     if (READS.contains(name) && fault(name).isPresent())
       throw new StoreReadException("nothing can be read, as the test has asked for", null);
     return storeCall.pass();
@@ -81,9 +83,9 @@ final class FlakyStore {
    * Forwards a turn. If a turn was refused, or its response was lost, all later turns of its life
    * are refused.
    */
-  private synchronized CompletionStage<?> append(Store.Turn turn) {
+  private synchronized CompletionStage<?> append(StoreBackend.Turn turn) {
     if (Long.valueOf(turn.life()).equals(endedLives.get(turn.actor())))
-      return CompletableFuture.failedFuture(new StaleLifeException(turn));
+      return CompletableFuture.failedFuture(new StaleLifeException(turn.actor(), turn.number()));
     var fault = fault("append");
     if (fault.isPresent()) endedLives.put(turn.actor(), turn.life());
     return call(fault, () -> store.append(turn));

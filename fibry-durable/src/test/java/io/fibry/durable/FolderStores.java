@@ -1,7 +1,7 @@
 package io.fibry.durable;
 
-import io.fibry.store.Store;
 import io.fibry.store.folder.FolderStore;
+import io.fibry.store.spi.StoreBackend;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -11,18 +11,18 @@ import java.time.InstantSource;
 record FolderStores(Path folder, InstantSource clock) implements TestStores {
 
   @Override
-  public Store open() {
+  public StoreBackend open() {
     return open(folder.resolve("before"));
   }
 
   /** Opens a store with files so large that none is rewritten while they are copied. */
-  private Store open(Path path) {
-    return FolderStore.open(path, options -> options.withSegmentBytes(1 << 22).withClock(clock));
+  private StoreBackend open(Path path) {
+    return StoreBackend.of(FolderStore.open(path, options -> options.withSegmentBytes(1 << 22).withClock(clock)));
   }
 
   /** Copies the files while the store is open, and opens the copy. */
   @Override
-  public Store crash(Store oldStore) throws IOException {
+  public StoreBackend crash(StoreBackend oldStore) throws IOException {
     var copy = Files.createTempDirectory(folder, "after");
     var current = Path.of(oldStore.toString().substring("the store in ".length()));
     try (var files = Files.list(current)) { // in their order, because each file is filled before the next is written

@@ -5,15 +5,16 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.store.Store;
-import io.fibry.store.Store.StoredTurn;
+import io.fibry.store.spi.StoreBackend;
+import io.fibry.store.spi.StoreBackend.StoredTurn;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeMap;
 
 /**
- * Checks the history of a kind, with every store, against the sentences of {@link Store#history}
- * and {@link Store.History}. A failure cites the broken sentence. The kind must not let the store
- * remove old turns by age.
+ * Checks the history of a kind, with every store, against the sentences of
+ * {@link StoreBackend#history} and {@link StoreBackend.History}. A failure cites the broken
+ * sentence. The kind must not let the store remove old turns by age.
  */
 public final class Histories {
   private static final String ORDER = "\"The turns of each actor come in the order of their numbers\"";
@@ -59,7 +60,7 @@ public final class Histories {
      * Compares the number of the last turn, and all loaded bodies except the first, with the turns
      * that were read. The first body may be a snapshot.
      */
-    void checkLoaded(Store.LoadedActor loaded) {
+    void checkLoaded(StoreBackend.LoadedActor loaded) {
       assertEquals(loaded.lastTurn(), last(), () -> "the last turn" + rule(LAST));
       var bodies = loaded.bodies();
       for (int i = 1; i < bodies.size(); i++) {
@@ -78,7 +79,7 @@ public final class Histories {
   /** Reads all turns of a kind that are stored. */
   public static List<StoredTurn> read(Store store, String kind) throws InterruptedException {
     var turns = new ArrayList<StoredTurn>();
-    try (var history = store.history(kind, "")) {
+    try (var history = StoreBackend.of(store).history(kind, "")) {
       for (var page = history.poll(); !page.isEmpty(); page = history.poll()) turns.addAll(page);
     }
     return turns;
@@ -107,6 +108,7 @@ public final class Histories {
    * @return the turns
    */
   public static List<StoredTurn> check(Store store, String kind) throws InterruptedException {
+    var backend = StoreBackend.of(store);
     var turns = read(store, kind);
     var turnsByKey = turnsByActor(kind, turns);
     turnsByKey.values().forEach(ActorTurns::checkComplete);
@@ -115,8 +117,8 @@ public final class Histories {
     });
     turnsByKey.forEach((key, actorTurns) -> {
       var id = new Store.ActorId(kind, key);
-      var loaded = store.load(id);
-      store.endLife(id, loaded.life());
+      var loaded = backend.load(id);
+      backend.endLife(id, loaded.life());
       actorTurns.checkLoaded(loaded);
     });
     return turns;

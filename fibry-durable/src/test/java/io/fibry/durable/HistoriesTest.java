@@ -6,7 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.store.MemoryStore;
 import io.fibry.store.Store;
-import io.fibry.store.Store.StoredTurn;
+import io.fibry.store.spi.StoreBackend;
+import io.fibry.store.spi.StoreBackend.StoredTurn;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -69,7 +70,7 @@ class HistoriesTest {
 
   @Test
   void historyMustEndAtLastStoredTurn() throws Exception {
-    try (var store = MemoryStore.open()) {
+    try (var store = StoreBackend.of(MemoryStore.open())) {
       long life = store.load(TestTurns.ADA).life();
       for (int i = 1; i <= 3; i++) TestTurns.append(store, TestTurns.turn(TestTurns.ADA, life, i));
       assertEquals(3, Histories.check(store, "account").size());
@@ -77,7 +78,7 @@ class HistoriesTest {
       store.beginLife(TestTurns.ADA, 9);
       assertThrows(AssertionError.class, () -> Histories.check(store, "account"));
     }
-    try (var store = MemoryStore.open()) {
+    try (var store = StoreBackend.of(MemoryStore.open())) {
       store.beginLife(new Store.ActorId("account", "lost"), 1);
       var failure = assertThrows(AssertionError.class, () -> Histories.check(store, "account"));
       assertTrue(failure.getMessage().contains("of account 'lost'"), failure.getMessage());

@@ -8,6 +8,7 @@ import io.fibry.Exitable;
 import io.fibry.Request;
 import io.fibry.store.Store;
 import io.fibry.store.folder.FolderStore;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.support.Patience;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -99,7 +100,7 @@ class JavadocSnippetsTest {
         var orders = ORDER.entities(ActorSystem.anonymous(), store, Duration.ofMinutes(5))) {
       assertTrue(orders.actor("o1").sendMessage(new Place("book", 1_500)));
     }
-    try (var store = FolderStore.open(folder)) {
+    try (var store = StoreBackend.of(FolderStore.open(folder))) {
       assertEquals(1, store.pending(parcel, Instant.MAX, 9).size());
       assertEquals(List.of("r:thanks"), store.load(new Store.ActorId("order", "o1")).pendingIds());
     }

@@ -5,8 +5,9 @@ import io.fibry.FailureOutcome;
 import io.fibry.Request;
 import io.fibry.RequestException;
 import io.fibry.pool.Entities;
-import io.fibry.store.Store;
 import io.fibry.store.StoreException;
+import io.fibry.store.Store;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -305,7 +306,7 @@ public final class Ledgers implements AutoCloseable {
   public static void checkHistories(Store store) throws InterruptedException {
     Patience.eventually("messages are still pending for inboxes", () -> {
       var isPending = new AtomicBoolean();
-      store.forEachPending("inbox", (actor, due) -> isPending.set(true));
+      StoreBackend.of(store).forEachPending("inbox", (actor, due) -> isPending.set(true));
       return !isPending.get();
     });
     for (var kind : List.of("ledger", "inbox")) Histories.check(store, kind);

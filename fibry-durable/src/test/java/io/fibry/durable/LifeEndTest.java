@@ -9,6 +9,7 @@ import io.fibry.durable.Bank.Deposit;
 import io.fibry.durable.Bank.Withdraw;
 import io.fibry.store.MemoryStore;
 import io.fibry.store.Store;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.support.Intercepted;
 import java.time.Instant;
 import java.util.List;
@@ -25,13 +26,13 @@ class LifeEndTest {
 
   /** A store in memory that records the beginnings and ends of lives. */
   private static final class RecordingStore {
-    private final MemoryStore memory = MemoryStore.open();
+    private final StoreBackend memory = StoreBackend.of(MemoryStore.open());
     private final Map<Object, SortedSet<Long>> begunLives = new ConcurrentHashMap<>();
     private final Map<Object, SortedSet<Long>> endedLives = new ConcurrentHashMap<>();
-    private final Store store = Intercepted.of(Store.class, memory, (method, arguments, call) -> {
+    private final Store store = Intercepted.of(StoreBackend.class, memory, (method, arguments, call) -> {
       if (method.getName().equals("endLife")) addLife(endedLives, arguments[0], (long) arguments[1]);
       Object answer = call.pass();
-      if (answer instanceof Store.LoadedActor loaded) addLife(begunLives, arguments[0], loaded.life());
+      if (answer instanceof StoreBackend.LoadedActor loaded) addLife(begunLives, arguments[0], loaded.life());
       if (method.getName().equals("beginLife")) addLife(begunLives, arguments[0], (long) answer);
       return answer;
     });
@@ -43,8 +44,8 @@ class LifeEndTest {
 
   private final RecordingStore recorder = new RecordingStore();
 
-  private static Store.Turn turn(Store.ActorId id, long life, String body) {
-    return new Store.Turn(id, life, 1, Instant.EPOCH, true, body.getBytes(), List.of(), List.of());
+  private static StoreBackend.Turn turn(Store.ActorId id, long life, String body) {
+    return new StoreBackend.Turn(id, life, 1, Instant.EPOCH, true, body.getBytes(), List.of(), List.of());
   }
 
   @Test
@@ -74,10 +75,10 @@ class LifeEndTest {
 
   @Test
   void storeCopyEndsEachLifeThatItBegins() {
-    var view = new Store.ActorId(Store.VIEWS, "account:totals");
+    var view = new Store.ActorId(StoreBackend.VIEWS, "account:totals");
     var grace = new Store.ActorId("account", "grace"); // has a pending message, and no turn
     for (var id : List.of(ADA, view)) recorder.memory.append(turn(id, recorder.memory.load(id).life(), "0"));
-    recorder.memory.enqueue(new Store.PendingMessage(grace, "m:1", Instant.EPOCH, new byte[0]), 1);
+    recorder.memory.enqueue(new StoreBackend.PendingMessage(grace, "m:1", Instant.EPOCH, new byte[0]), 1);
     var target = new RecordingStore();
 
     recorder.store.copyTo(target.store);

@@ -19,6 +19,7 @@ import io.fibry.mailbox.Overflow;
 import io.fibry.pool.Entities;
 import io.fibry.store.Store;
 import io.fibry.store.StoreUnconfirmedException;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
 import java.time.Duration;
@@ -81,7 +82,7 @@ abstract class OutcomeContract extends StoreFixture {
     return new Items(List.copyOf(items));
   }
 
-  private Entities<String, Put> lists(Durable<Put> kind, Store source) {
+  private Entities<String, Put> lists(Durable<Put> kind, StoreBackend source) {
     return kind.entities(scope.anonymous().mailbox(Mailbox.bounded(2, Overflow.REJECT))
         .onFailure(FailurePolicy.resume().withoutLog()), source, IDLE);
   }

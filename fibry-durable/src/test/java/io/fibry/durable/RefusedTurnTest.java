@@ -9,7 +9,7 @@ import io.fibry.ActorSystem;
 import io.fibry.Request;
 import io.fibry.durable.FlakyStore.WriteFault;
 import io.fibry.store.MemoryStore;
-import io.fibry.store.Store;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.support.Intercepted;
 import io.fibry.support.Patience;
 import java.time.Duration;
@@ -47,9 +47,9 @@ class RefusedTurnTest {
    */
   @Test
   void messageQueuedAgainWhileStateReloadsFailsNoHandler() {
-    var flaky = new FlakyStore(MemoryStore.open(), new Random(0));
+    var flaky = new FlakyStore(StoreBackend.of(MemoryStore.open()), new Random(0));
     var loads = new AtomicInteger();
-    var store = Intercepted.of(Store.class, flaky.asStore(), (method, arguments, call) -> {
+    var store = Intercepted.of(StoreBackend.class, flaky.asStore(), (method, arguments, call) -> {
       if (method.getName().equals("load") && loads.incrementAndGet() == 2)
         Patience.eventually("no courier delivers the message again", () -> sum(ActorStats::queued) > 0);
       return call.pass();

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.fibry.durable.Desk.Items;
 import io.fibry.durable.Desk.Remind;
 import io.fibry.store.Store;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.support.Intercepted;
 import java.time.Duration;
 import java.time.Instant;
@@ -34,9 +35,9 @@ class RemindersAndStepsInMemoryTest extends RemindersAndStepsContract {
   }
 
   /** Returns a store that advances the clock once, before it reports that no message is due. */
-  private Store storeWhoseClockJumps(Duration jump) {
+  private StoreBackend storeWhoseClockJumps(Duration jump) {
     var hasJumped = new AtomicBoolean();
-    return Intercepted.of(Store.class, store, (method, arguments, call) -> {
+    return Intercepted.of(StoreBackend.class, store, (method, arguments, call) -> {
       var answer = call.pass();
       if (List.of().equals(answer) && method.getName().equals("pending") && hasJumped.compareAndSet(false, true))
         clock.advance(jump);

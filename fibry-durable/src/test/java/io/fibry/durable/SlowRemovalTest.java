@@ -9,6 +9,7 @@ import io.fibry.FailureOutcome;
 import io.fibry.Request;
 import io.fibry.RequestException;
 import io.fibry.store.Store;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.support.Intercepted;
 import io.fibry.support.Patience;
 import java.time.Duration;
@@ -33,8 +34,8 @@ class SlowRemovalTest extends StoreFixture {
   }
 
   /** Returns a store that stores turns at once, and confirms them late. */
-  private Store lateConfirmingStore() {
-    return Intercepted.of(Store.class, store, (method, arguments, call) -> {
+  private StoreBackend lateConfirmingStore() {
+    return Intercepted.of(StoreBackend.class, store, (method, arguments, call) -> {
       var answer = call.pass();
       if (!method.getName().equals("append")) return answer;
       return ((CompletionStage<?>) answer).thenCombine(turnConfirmation, (stored, ignored) -> stored);

@@ -14,6 +14,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.store.StaleLifeException;
 import io.fibry.store.Store;
 import io.fibry.store.StoreClosedException;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.support.Patience;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -38,7 +39,7 @@ abstract class StoreContract {
       new Store.ActorId("account", "Grace's \0 2nd \\0 \\\\, \u00e4\u4e2d\ud83d\ude00");
 
   private final TestStores.Maker maker;
-  private final List<Store> opened = new ArrayList<>();
+  private final List<StoreBackend> opened = new ArrayList<>();
   private TestStores stores;
 
   @TempDir
@@ -60,13 +61,13 @@ abstract class StoreContract {
   }
 
   /** Opens one more store on the same data. */
-  private Store open() {
+  private StoreBackend open() {
     opened.add(stores.open());
     return opened.getLast();
   }
 
-  private static Store.PendingMessage message(Store.ActorId to, String id, int body) {
-    return new Store.PendingMessage(to, id, Instant.EPOCH, new byte[] {(byte) body});
+  private static StoreBackend.PendingMessage message(Store.ActorId to, String id, int body) {
+    return new StoreBackend.PendingMessage(to, id, Instant.EPOCH, new byte[] {(byte) body});
   }
 
   @Test
@@ -139,7 +140,7 @@ abstract class StoreContract {
 
     var pending = store.pending(ODD, Instant.MAX, 9);
 
-    assertEquals(List.of("b\0", "c\\0", "a"), pending.stream().map(Store.PendingMessage::id).toList());
+    assertEquals(List.of("b\0", "c\\0", "a"), pending.stream().map(StoreBackend.PendingMessage::id).toList());
     assertEquals(2, pending.getLast().body()[0]);
     assertEquals(Optional.of(Instant.EPOCH), store.dueTime(ODD, "b\0"));
     assertEquals(Optional.empty(), store.dueTime(ODD, "b"));
@@ -153,7 +154,7 @@ abstract class StoreContract {
     var turns = new ArrayList<CompletableFuture<Void>>();
     for (int i = 1; i <= 200; i++) {
       boolean sends = i % 2 == 1;
-      turns.add(store.append(new Store.Turn(ADA, life, i, Instant.now(), false, new byte[0],
+      turns.add(store.append(new StoreBackend.Turn(ADA, life, i, Instant.now(), false, new byte[0],
           sends ? List.of("old" + i) : List.of("a"), sends ? List.of(message(ADA, "a", i), message(ADA, "b", i))
               : List.of()))
           .toCompletableFuture());
@@ -210,7 +211,7 @@ abstract class StoreContract {
   void historyReturnsTurnsStoredByAnotherStore() throws Exception {
     var writer = open();
     try (var history = open().history("account", "")) {
-      CompletableFuture<List<Store.StoredTurn>> turns = Patience.callOnFiber(history::take);
+      CompletableFuture<List<StoreBackend.StoredTurn>> turns = Patience.callOnFiber(history::take);
       append(writer, turn(ADA, writer.load(ADA).life(), 1));
 
       assertEquals(1, Patience.value(turns).getFirst().number());

@@ -15,6 +15,7 @@ import io.fibry.store.MemoryStore;
 import io.fibry.store.Store;
 import io.fibry.store.StoreDamagedException;
 import io.fibry.store.StoreWriteException;
+import io.fibry.store.spi.StoreBackend;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -146,8 +147,8 @@ abstract class StoreCopyContract extends DeskFixture {
    * Simulates a crash of a copy in memory, and returns the store after it. Returns any other copy
    * unchanged.
    */
-  private Store crashIfInMemory(TestStores.Maker kind, Store copied) throws IOException {
-    return kind == MEMORY ? ((MemoryStore) copied).crash() : copied;
+  private StoreBackend crashIfInMemory(TestStores.Maker kind, StoreBackend copied) throws IOException {
+    return kind == MEMORY ? StoreBackend.of(((MemoryStore) copied).crash()) : copied;
   }
 
   @Test
@@ -156,11 +157,12 @@ abstract class StoreCopyContract extends DeskFixture {
     appendTurns(ada, store.beginLife(ada, 9), 10, 11);
     long life = store.beginLife(ada, 19);
     appendTurns(ada, life, 20);
-    store.snapshot(new Store.Turn(ada, life, 20, Instant.EPOCH, true, new byte[] {99}, List.of(), List.of()));
+    store.snapshot(new StoreBackend.Turn(ada, life, 20, Instant.EPOCH, true, new byte[] {99}, List.of(), List.of()));
     appendTurns(ada, life, 21);
     var grace = new Store.ActorId("list", "grace"); // has a snapshot only
-    store.snapshot(new Store.Turn(grace, store.beginLife(grace, 7), 7, Instant.EPOCH, true, new byte[] {77}, List.of(),
-        List.of()));
+    store.snapshot(
+        new StoreBackend.Turn(grace, store.beginLife(grace, 7), 7, Instant.EPOCH, true, new byte[] {77}, List.of(),
+            List.of()));
     store.load(grace); // waits until the snapshot is stored
 
     for (var targetMaker : List.of(MEMORY, FOLDER, maker)) {
@@ -178,13 +180,13 @@ abstract class StoreCopyContract extends DeskFixture {
 
   private void appendTurns(Store.ActorId id, long life, int... numbers) throws Exception {
     for (int number : numbers)
-      store.append(new Store.Turn(id, life, number, Instant.EPOCH, false, new byte[] {(byte) number}, List.of(),
+      store.append(new StoreBackend.Turn(id, life, number, Instant.EPOCH, false, new byte[] {(byte) number}, List.of(),
           List.of())).toCompletableFuture().get();
   }
 
-  private static List<Long> numbers(Store source) throws InterruptedException {
+  private static List<Long> numbers(StoreBackend source) throws InterruptedException {
     try (var history = source.history("list", "")) {
-      return history.poll().stream().map(Store.StoredTurn::number).toList();
+      return history.poll().stream().map(StoreBackend.StoredTurn::number).toList();
     }
   }
 
@@ -220,7 +222,9 @@ abstract class StoreCopyContract extends DeskFixture {
   void copyToNonEmptyStoreIsRefused() throws Exception {
     fill();
     var target = another(maker);
-    target.enqueue(new Store.PendingMessage(new Store.ActorId("list", "ada"), "m:1", Instant.EPOCH, new byte[0]), 9)
+    target
+        .enqueue(new StoreBackend.PendingMessage(new Store.ActorId("list", "ada"), "m:1", Instant.EPOCH, new byte[0]),
+            9)
         .toCompletableFuture().get();
 
     var failure = assertThrows(IllegalArgumentException.class, () -> store.copyTo(target));
@@ -266,7 +270,7 @@ abstract class StoreCopyContract extends DeskFixture {
 
     assertTrue(failure.getMessage().endsWith(" could not be copied to a store in memory: a write failed, as the test "
         + "has asked for. The copy is not finished"), failure.getMessage());
-    assertTrue(CopySummary.isUnfinishedIn(failingTarget));
+    assertTrue(failingTarget.hasUnfinishedCopy());
   }
 
   @Test
@@ -276,9 +280,9 @@ abstract class StoreCopyContract extends DeskFixture {
     long secondLife = store.beginLife(ada, 4);
 
     var staleAppend =
-        store.append(new Store.Turn(ada, firstLife, 1, Instant.EPOCH, true, new byte[0], List.of(), List.of()));
+        store.append(new StoreBackend.Turn(ada, firstLife, 1, Instant.EPOCH, true, new byte[0], List.of(), List.of()));
     var misnumberedAppend =
-        store.append(new Store.Turn(ada, secondLife, 1, Instant.EPOCH, true, new byte[0], List.of(), List.of()));
+        store.append(new StoreBackend.Turn(ada, secondLife, 1, Instant.EPOCH, true, new byte[0], List.of(), List.of()));
 
     assertThrows(ExecutionException.class, () -> staleAppend.toCompletableFuture().get());
     assertThrows(ExecutionException.class, () -> misnumberedAppend.toCompletableFuture().get());

@@ -10,6 +10,7 @@ import io.fibry.durable.storage.Body;
 import io.fibry.store.Store;
 import io.fibry.store.StoreDamagedException;
 import io.fibry.store.folder.FolderStore;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.support.Child;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -80,12 +81,13 @@ class StoreCopyKillTest {
   private static void fill(Path folder) throws Exception {
     byte[] event = new Body(Optional.empty(), List.of(Codec.of(Counted.class)
         .encode(new Counted())), List.of()).bytes();
-    try (var store = FolderStore.open(folder)) {
+    try (var store = StoreBackend.of(FolderStore.open(folder))) {
       var ada = new Store.ActorId("counter", "ada");
       long life = store.load(ada).life();
       CompletionStage<Void> lastAppend = CompletableFuture.completedFuture(null);
       for (int i = 1; i <= TURNS; i++)
-        lastAppend = store.append(new Store.Turn(ada, life, i, Instant.EPOCH, false, event, List.of(), List.of()));
+        lastAppend =
+            store.append(new StoreBackend.Turn(ada, life, i, Instant.EPOCH, false, event, List.of(), List.of()));
       lastAppend.toCompletableFuture().get();
     }
   }

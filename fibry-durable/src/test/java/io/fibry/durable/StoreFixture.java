@@ -3,7 +3,7 @@ package io.fibry.durable;
 import io.fibry.Actor;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
-import io.fibry.store.Store;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.support.Patience;
 import io.fibry.time.ManualScheduler;
 import io.fibry.time.Scheduler;
@@ -27,7 +27,7 @@ abstract class StoreFixture {
 
   final ManualScheduler clock = new ManualScheduler();
   final ActorScope scope = ActorSystem.openScope("bank", options -> options.withScheduler(scheduler()));
-  Store store;
+  StoreBackend store;
 
   @TempDir
   private Path folder;
@@ -47,7 +47,7 @@ abstract class StoreFixture {
   }
 
   /** Opens a further store, which the test must close. */
-  Store another(TestStores.Maker otherMaker) throws Exception {
+  StoreBackend another(TestStores.Maker otherMaker) throws Exception {
     furtherStores.add(otherMaker.make(Files.createTempDirectory(folder, "other"), instants()));
     return furtherStores.getLast().open();
   }
@@ -64,7 +64,7 @@ abstract class StoreFixture {
    * Simulates a crash, and returns a new store with the content that survived. The old store cannot
    * be used any more.
    */
-  Store crash(Store oldStore) throws IOException {
+  StoreBackend crash(StoreBackend oldStore) throws IOException {
     return stores.crash(oldStore);
   }
 

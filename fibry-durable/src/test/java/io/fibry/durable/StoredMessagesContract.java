@@ -15,6 +15,8 @@ import io.fibry.durable.Desk.Pass;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.store.Store;
 import io.fibry.store.StoreUnconfirmedException;
+import io.fibry.store.spi.StoreBackend;
+import io.fibry.store.spi.StoreBackend.PendingMessage;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
 import java.io.IOException;
@@ -199,8 +201,8 @@ abstract class StoredMessagesContract extends DeskFixture {
   @Test
   void unreadableMessageDelaysNoOtherMessage() throws Exception {
     var id = new Store.ActorId("keeping", "ada");
-    store.enqueue(new Store.PendingMessage(id, "m:bad", Instant.EPOCH, new byte[] {1}), 9).toCompletableFuture().get();
-    store.enqueue(new Store.PendingMessage(id, "m:worse", Instant.EPOCH, new byte[0]), 9).toCompletableFuture().get();
+    store.enqueue(new PendingMessage(id, "m:bad", Instant.EPOCH, new byte[] {1}), 9).toCompletableFuture().get();
+    store.enqueue(new PendingMessage(id, "m:worse", Instant.EPOCH, new byte[0]), 9).toCompletableFuture().get();
     try (var desks = keeping().entities(scope.anonymous(), store, IDLE)) {
       for (var item : List.of("a", "b")) {
         assertTrue(desks.actor("ada").sendMessage(new Add(item)));
@@ -214,7 +216,7 @@ abstract class StoredMessagesContract extends DeskFixture {
       assertEquals("a b", desks.actor("ada").ask(new Items()));
     }
     assertEquals(List.of("m:bad", "m:worse"),
-        store.pending(id, Instant.MAX, 9).stream().map(Store.PendingMessage::id).toList());
+        store.pending(id, Instant.MAX, 9).stream().map(PendingMessage::id).toList());
   }
 
   @Test
@@ -238,7 +240,7 @@ abstract class StoredMessagesContract extends DeskFixture {
   }
 
   private CompletableFuture<Boolean> enqueue(Store.ActorId to, String id, long dueSecond, int maxPending) {
-    return store.enqueue(new Store.PendingMessage(to, id, Instant.ofEpochSecond(dueSecond), new byte[0]), maxPending)
+    return store.enqueue(new PendingMessage(to, id, Instant.ofEpochSecond(dueSecond), new byte[0]), maxPending)
         .toCompletableFuture();
   }
 
@@ -256,7 +258,7 @@ abstract class StoredMessagesContract extends DeskFixture {
   /** Sets whether reads of the store from {@link #failing} fail. */
   void failReads(boolean fail) {}
 
-  Store failing() {
+  StoreBackend failing() {
     return store;
   }
 

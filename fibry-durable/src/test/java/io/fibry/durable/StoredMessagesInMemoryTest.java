@@ -12,6 +12,7 @@ import io.fibry.durable.Desk.Items;
 import io.fibry.store.MemoryStore;
 import io.fibry.store.Store;
 import io.fibry.store.StoreReadException;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.support.Intercepted;
 import io.fibry.support.Logged;
 import java.time.Duration;
@@ -45,9 +46,9 @@ class StoredMessagesInMemoryTest extends StoredMessagesContract {
   }
 
   @Override
-  Store failing() {
+  StoreBackend failing() {
     var reads = Set.of("load", "pending", "forEachPending", "dueTime", "nextDueTime");
-    return Intercepted.of(Store.class, store, (method, arguments, call) -> {
+    return Intercepted.of(StoreBackend.class, store, (method, arguments, call) -> {
       if (!reads.contains(method.getName()) || !readsFail.get()) return call.pass();
       refusedReads.incrementAndGet();
       throw new StoreReadException("there is no store, as the test has asked for", null);
@@ -89,7 +90,7 @@ class StoredMessagesInMemoryTest extends StoredMessagesContract {
   private void storeUnreadableMessages(String keyPrefix) {
     for (int i = 0; i < ACTORS; i++) {
       var unreadable = new byte[] {1};
-      store.enqueue(new Store.PendingMessage(new Store.ActorId("keeping", keyPrefix + i), "m", Instant.EPOCH,
+      store.enqueue(new StoreBackend.PendingMessage(new Store.ActorId("keeping", keyPrefix + i), "m", Instant.EPOCH,
           unreadable), 9).toCompletableFuture().join();
     }
   }
@@ -104,7 +105,7 @@ class StoredMessagesInMemoryTest extends StoredMessagesContract {
   void unreadableMessagesAreLoggedInFewLines() {
     storeUnreadableMessages("unread");
     var finishedReads = new AtomicInteger();
-    var countingStore = Intercepted.of(Store.class, store, (method, arguments, call) -> {
+    var countingStore = Intercepted.of(StoreBackend.class, store, (method, arguments, call) -> {
       if (method.getName().equals("nextDueTime")) finishedReads.incrementAndGet();
       return call.pass();
     });
@@ -120,7 +121,7 @@ class StoredMessagesInMemoryTest extends StoredMessagesContract {
   void failedReadsOfWaitingMessagesAreLoggedInFewLines() {
     storeUnreadableMessages("late");
     var failedReads = new AtomicInteger();
-    var failingStore = Intercepted.of(Store.class, store, (method, arguments, call) -> {
+    var failingStore = Intercepted.of(StoreBackend.class, store, (method, arguments, call) -> {
       if (!method.getName().equals("pending")) return call.pass();
       failedReads.incrementAndGet();
       throw new StoreReadException("there is no store, as the test has asked for", null);

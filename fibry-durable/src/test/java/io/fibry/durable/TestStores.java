@@ -1,7 +1,7 @@
 package io.fibry.durable;
 
 import io.fibry.store.MemoryStore;
-import io.fibry.store.Store;
+import io.fibry.store.spi.StoreBackend;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.InstantSource;
@@ -16,25 +16,25 @@ interface TestStores extends AutoCloseable {
   static TestStores inMemory(InstantSource clock) {
     return new TestStores() {
       @Override
-      public Store open() {
-        return MemoryStore.open(clock);
+      public StoreBackend open() {
+        return StoreBackend.of(MemoryStore.open(clock));
       }
 
       @Override
-      public Store crash(Store oldStore) {
-        return ((MemoryStore) oldStore).crash();
+      public StoreBackend crash(StoreBackend oldStore) {
+        return StoreBackend.of(((MemoryStore) oldStore).crash());
       }
     };
   }
 
   /** Opens a store on the data of the test. */
-  Store open();
+  StoreBackend open();
 
   /**
    * Simulates a crash, and returns a new store with the content that survived. The old store cannot
    * be used any more.
    */
-  Store crash(Store oldStore) throws IOException;
+  StoreBackend crash(StoreBackend oldStore) throws IOException;
 
   @Override
   default void close() {}

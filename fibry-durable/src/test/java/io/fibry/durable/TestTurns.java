@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.store.Store;
 import io.fibry.store.StoreReadException;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.support.Patience;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -25,15 +26,15 @@ public final class TestTurns {
 
   private TestTurns() {}
 
-  public static Store.Turn turn(Store.ActorId id, long life, long number) {
+  public static StoreBackend.Turn turn(Store.ActorId id, long life, long number) {
     return turn(id, life, number, false, (byte) number);
   }
 
-  public static Store.Turn turn(Store.ActorId id, long life, long number, boolean isFullState, byte... body) {
-    return new Store.Turn(id, life, number, Instant.now(), isFullState, body, List.of(), List.of());
+  public static StoreBackend.Turn turn(Store.ActorId id, long life, long number, boolean isFullState, byte... body) {
+    return new StoreBackend.Turn(id, life, number, Instant.now(), isFullState, body, List.of(), List.of());
   }
 
-  public static void append(Store store, Store.Turn turn) {
+  public static void append(StoreBackend store, StoreBackend.Turn turn) {
     store.append(turn).toCompletableFuture().join();
   }
 
@@ -49,7 +50,7 @@ public final class TestTurns {
   }
 
   /** Lets three stores compete for one actor. Exactly one store must store each turn number. */
-  public static void compete(Supplier<Store> stores) {
+  public static void compete(Supplier<StoreBackend> stores) {
     Map<Long, Byte> writers = new ConcurrentHashMap<>(); // store number by turn number
     var threads = new ArrayList<Thread>();
     var failures = new CopyOnWriteArrayList<Throwable>();
@@ -69,7 +70,7 @@ public final class TestTurns {
     for (int i = 0; i < loaded.lastTurn(); i++) assertEquals(writers.get(i + 1L), loaded.bodies().get(i)[0]);
   }
 
-  private static void compete(Store store, byte storeNumber, Map<Long, Byte> writers) {
+  private static void compete(StoreBackend store, byte storeNumber, Map<Long, Byte> writers) {
     for (int round = 0; round < 20; round++) try {
       var loaded = store.load(ADA);
       for (long number = loaded.lastTurn() + 1; number < loaded.lastTurn() + 10; number++) {

@@ -16,6 +16,7 @@ import io.fibry.durable.Durable;
 import io.fibry.durable.EventSourcedContext;
 import io.fibry.pool.Entities;
 import io.fibry.simulation.Simulation;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.time.Instant;
@@ -351,7 +352,7 @@ final class PausedOwnersRound {
   /** Checks that the numbers of the turns of each key increase. */
   private void checkTurns() throws InterruptedException {
     var lastTurns = new HashMap<String, Long>();
-    try (var turns = network.store().history("kept", "")) {
+    try (var turns = StoreBackend.of(network.store()).history("kept", "")) {
       for (var page = turns.poll(); !page.isEmpty(); page = turns.poll()) for (var turn : page) {
         Long previous = lastTurns.put(turn.key(), turn.number());
         if (previous != null && turn.number() <= previous)

@@ -5,6 +5,7 @@ import io.fibry.cluster.TransportException.Failure;
 import io.fibry.store.Store;
 import io.fibry.store.StoreBrokenException;
 import io.fibry.store.StoreException;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.support.Intercepted;
 import io.fibry.time.Scheduler;
 import java.util.concurrent.CompletableFuture;
@@ -29,12 +30,13 @@ final class RemoteStore {
     this.toMachine = new DelayedLine(machine.scope());
   }
 
-  static Store of(RemoteNetwork network, Machine machine, Store store) {
+  static StoreBackend of(RemoteNetwork network, Machine machine, Store servers) {
+    var store = StoreBackend.of(servers);
     var remoteStore = new RemoteStore(network, machine);
-    return Intercepted.of(Store.class, store, (method, arguments, original) -> switch (method.getName()) {
-      case "append" -> remoteStore.callAsync("stores", () -> store.append((Store.Turn) arguments[0]));
+    return Intercepted.of(StoreBackend.class, store, (method, arguments, original) -> switch (method.getName()) {
+      case "append" -> remoteStore.callAsync("stores", () -> store.append((StoreBackend.Turn) arguments[0]));
       case "enqueue" -> remoteStore.callAsync("enqueues",
-          () -> store.enqueue((Store.PendingMessage) arguments[0], (int) arguments[1]));
+          () -> store.enqueue((StoreBackend.PendingMessage) arguments[0], (int) arguments[1]));
       case "load" -> remoteStore.call("loads", () -> store.load((Store.ActorId) arguments[0]));
       default -> original.pass();
     });

@@ -7,9 +7,9 @@ import io.fibry.RequestException;
 import io.fibry.pool.Entities;
 import io.fibry.simulation.SimulatedNode;
 import io.fibry.simulation.Simulation;
-import io.fibry.store.Store;
 import io.fibry.store.StoreException;
 import io.fibry.store.folder.FolderStore;
+import io.fibry.store.spi.StoreBackend;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -104,7 +104,8 @@ final class TransferRound {
   private void start(boolean isLast) {
     var currentNode = node;
     currentNode.start("open", () -> {
-      var store = FolderStore.open(currentNode.disk(), options -> options.withSegmentBytes(4_096));
+      var store =
+          StoreBackend.of(FolderStore.open(currentNode.disk(), options -> options.withSegmentBytes(4_096)));
       var accounts = kind.entities(currentNode.openScope("bank").anonymous(), store, IDLE);
       if (isLast) check(store, accounts);
       else for (int i = 0; i < SENDERS; i++) {
@@ -136,7 +137,7 @@ final class TransferRound {
       errors.add(pay.idempotencyKey() + " of " + payer + " was answered " + previous + ", and then " + payments);
   }
 
-  private void check(Store store, Entities<String, Message> accounts) throws InterruptedException {
+  private void check(StoreBackend store, Entities<String, Message> accounts) throws InterruptedException {
     awaitNoPending(store);
     // These messages are parked because killed actors began them too often
     for (var message : kind.parked(store)) kind.retry(store, message);
@@ -159,11 +160,11 @@ final class TransferRound {
     isOver = true;
   }
 
-  private void awaitNoPending(Store store) throws InterruptedException {
+  private void awaitNoPending(StoreBackend store) throws InterruptedException {
     simulation.assertEventually("no message is pending", MAX_WAIT, () -> {
       var dueTimes = new ArrayList<Instant>();
       store.forEachPending("account", (id, due) -> {
-        if (due.isBefore(Store.PendingMessage.NEVER)) dueTimes.add(due); // the message is not parked
+        if (due.isBefore(StoreBackend.PendingMessage.NEVER)) dueTimes.add(due); // the message is not parked
       });
       return dueTimes.isEmpty();
     });

@@ -10,6 +10,7 @@ import io.fibry.Request;
 import io.fibry.durable.Durable;
 import io.fibry.store.Store;
 import io.fibry.store.folder.FolderStore;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.support.Patience;
 import java.io.IOException;
 import java.lang.ref.WeakReference;
@@ -278,10 +279,12 @@ class NodeTest {
       var order = new ArrayList<String>();
       Simulation.run(options -> options.withReplay("7"), sim -> {
         order.clear(); // a replay runs the program twice; only the second run counts
-        try (var store = FolderStore.open(sim.node("one").disk(), options -> options.withSegmentBytes(4096))) {
+        try (var store =
+            StoreBackend.of(FolderStore.open(sim.node("one").disk(), options -> options.withSegmentBytes(4096)))) {
           for (int actor = 0; actor < 20; actor++) {
             var message =
-                new Store.PendingMessage(new Store.ActorId("kind", "key" + actor), "id", Instant.EPOCH, new byte[1]);
+                new StoreBackend.PendingMessage(new Store.ActorId("kind", "key" + actor), "id", Instant.EPOCH,
+                    new byte[1]);
             assertTrue(store.enqueue(message, 1).toCompletableFuture().get());
           }
           store.forEachPending("kind", (actor, due) -> order.add(actor.key()));

@@ -3,6 +3,7 @@ package io.fibry.bench.durable;
 import io.fibry.bench.durable.EmbeddedStore.Entry;
 import io.fibry.store.Store;
 import io.fibry.store.folder.FolderStore;
+import io.fibry.store.spi.StoreBackend;
 import java.lang.reflect.InvocationTargetException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -130,14 +131,16 @@ final class Appends {
 
   private static Side folderStoreSide(Path folder) {
     var store = FolderStore.open(folder);
+    var backend = StoreBackend.of(store);
     var lives = new HashMap<String, Long>();
-    for (int i = 0; i < Askers.manyAskers(); i++) lives.put(ACTOR + i, store.load(id(ACTOR + i)).life());
+    for (int i = 0; i < Askers.manyAskers(); i++) lives.put(ACTOR + i, backend.load(id(ACTOR + i)).life());
     return Side.of(OURS, new Appended() {
       @Override
       public void append(Entry entry) {
-        var turn = new Store.Turn(id(entry.actor()), lives.get(entry.actor()), entry.number(), Instant.now(), false,
-            entry.body(), List.of(), List.of());
-        store.append(turn).toCompletableFuture().join();
+        var turn =
+            new StoreBackend.Turn(id(entry.actor()), lives.get(entry.actor()), entry.number(), Instant.now(), false,
+                entry.body(), List.of(), List.of());
+        backend.append(turn).toCompletableFuture().join();
       }
 
       @Override

@@ -2,6 +2,7 @@ package io.fibry.bench.durable;
 
 import io.fibry.store.Store;
 import io.fibry.store.folder.FolderStore;
+import io.fibry.store.spi.StoreBackend;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;
@@ -43,14 +44,15 @@ final class OpenedStore {
   }
 
   private static void fill(Path folder, int actors) {
-    try (var store = FolderStore.open(folder)) {
+    try (var store = StoreBackend.of(FolderStore.open(folder))) {
       long[] lives = new long[actors];
       for (int i = 0; i < actors; i++) lives[i] = store.load(id(i)).life();
       CompletionStage<Void> lastAppend = CompletableFuture.completedFuture(null);
       for (int number = 1; number <= TURNS_PER_ACTOR; number++)
         for (int i = 0; i < actors; i++)
           lastAppend = store.append(
-              new Store.Turn(id(i), lives[i], number, Instant.now(), false, new byte[BODY_SIZE], List.of(), List.of()));
+              new StoreBackend.Turn(id(i), lives[i], number, Instant.now(), false, new byte[BODY_SIZE], List.of(),
+                  List.of()));
       lastAppend.toCompletableFuture().join();
     }
   }

@@ -19,6 +19,7 @@ import io.fibry.pool.Entities;
 import io.fibry.spi.BlockBuilder;
 import io.fibry.store.MemoryStore;
 import io.fibry.store.Store;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.support.Intercepted;
 import io.fibry.support.Patience;
 import java.time.Duration;
@@ -45,10 +46,10 @@ class MovedDurablePartitionTest {
 
   private final ActorScope scope = ActorSystem.openScope("durable-part-test");
   private final ClusterTransport transport = MemoryNetwork.create().connect("shop", "a");
-  private final MemoryStore memoryStore = MemoryStore.open();
+  private final StoreBackend memoryStore = StoreBackend.of(MemoryStore.open());
   private final Semaphore readsBegun = new Semaphore(0); // reads of pending messages
   private final Semaphore mayRead = new Semaphore(0);
-  private final Store store = withHooks(Store.class, memoryStore, (method, argumentCount) -> {
+  private final StoreBackend store = withHooks(StoreBackend.class, memoryStore, (method, argumentCount) -> {
     if (!method.equals("pending") || argumentCount != 3) return;
     readsBegun.release();
     mayRead.acquireUninterruptibly();

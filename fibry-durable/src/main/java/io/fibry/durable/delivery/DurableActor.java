@@ -21,6 +21,7 @@ import io.fibry.store.Store;
 import io.fibry.store.StoreUnconfirmedException;
 import io.fibry.store.StoreException;
 import io.fibry.store.StoreFullException;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.text.Durations;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
@@ -84,7 +85,7 @@ public final class DurableActor<M> extends ForwardingExitable<Actor<M>> implemen
     return new DurableActor<>(target, kind, delivery, key, host, bytes);
   }
 
-  private Store.PendingMessage toPendingMessage(M message, String context) {
+  private StoreBackend.PendingMessage toPendingMessage(M message, String context) {
     return encodedMessage.length > 0 ? kind.toPendingMessage(key, encodedMessage, delivery.now(), context)
         : kind.toPendingMessage(key, message, delivery.now(), context);
   }
@@ -129,14 +130,14 @@ public final class DurableActor<M> extends ForwardingExitable<Actor<M>> implemen
     return kind.maxStoredMessages() > 0 && !host.onExit().isDone();
   }
 
-  private <R> StoredMessage<R> toStoredMessage(Store.PendingMessage pending, Object message, String context,
+  private <R> StoredMessage<R> toStoredMessage(StoreBackend.PendingMessage pending, Object message, String context,
       boolean isRequest, long startNanos) {
     return new StoredMessage<>(pending.id(), pending.due(), message, Mail.of(encodedMessage, context), false,
         isRequest ? Optional.of(new AtomicReference<>(StoredMessage.RequestStage.SENT)) : Optional.empty(), startNanos);
   }
 
   /** Reserves and stores a message. Returns false if too many messages wait. */
-  private boolean enqueue(Store.PendingMessage pending, RequestLimit limit)
+  private boolean enqueue(StoreBackend.PendingMessage pending, RequestLimit limit)
       throws InterruptedException, TimeoutException {
     boolean isSettled = false;
     delivery.reserve(key, pending.id());

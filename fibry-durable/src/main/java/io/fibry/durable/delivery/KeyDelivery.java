@@ -1,7 +1,7 @@
 package io.fibry.durable.delivery;
 
 import io.fibry.durable.storage.StoredMessage;
-import io.fibry.store.Store;
+import io.fibry.store.spi.StoreBackend;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -222,7 +222,8 @@ final class KeyDelivery {
   }
 
   /** Returns at most {@code capacity} messages that are neither in delivery nor unreadable. */
-  List<Store.PendingMessage> filterNew(List<Store.PendingMessage> dueMessages, int maxRead, int capacity) {
+  List<StoreBackend.PendingMessage> filterNew(List<StoreBackend.PendingMessage> dueMessages, int maxRead,
+      int capacity) {
     var newMessages =
         dueMessages.stream().filter(message -> !has(message.id()) && !unreadableIds.contains(message.id())).toList();
     hasReadAll = dueMessages.size() < maxRead && newMessages.size() <= capacity;

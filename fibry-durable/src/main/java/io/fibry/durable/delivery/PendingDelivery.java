@@ -10,6 +10,7 @@ import io.fibry.durable.storage.StoredMessage;
 import io.fibry.spi.BlockBuilder;
 import io.fibry.store.Store;
 import io.fibry.store.StoreClosedException;
+import io.fibry.store.spi.StoreBackend;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -42,7 +43,7 @@ public final class PendingDelivery implements StoreRegistry.Delivery, AutoClosea
   private static final int MAX_BATCH = 64;
   private static final int MAX_BACKOFF_DOUBLINGS = 6; // pauses from 1 to 64 seconds
 
-  private final Store store;
+  private final StoreBackend store;
   private final StoreRegistry registry;
   private final DefaultDurableBuilder<?> kind;
   public final BlockBuilder<?> blockBuilder; // has the scope's clock and contexts, and describes requests
@@ -55,7 +56,7 @@ public final class PendingDelivery implements StoreRegistry.Delivery, AutoClosea
   private Instant startedAt = Instant.MIN; // an earlier process may have begun messages sent before this time
   private boolean closed;
 
-  public PendingDelivery(Store store, DefaultDurableBuilder<?> kind, BlockBuilder<?> blockBuilder,
+  public PendingDelivery(StoreBackend store, DefaultDurableBuilder<?> kind, BlockBuilder<?> blockBuilder,
       Predicate<String> isOwnedKey) {
     this.store = store;
     this.registry = StoreRegistry.of(store);
@@ -65,7 +66,7 @@ public final class PendingDelivery implements StoreRegistry.Delivery, AutoClosea
     this.dueTimes = new DueTimes(this::now, blockBuilder.scheduler(), this::wakeCourier);
   }
 
-  public Store store() {
+  public StoreBackend store() {
     return store;
   }
 
@@ -105,7 +106,7 @@ public final class PendingDelivery implements StoreRegistry.Delivery, AutoClosea
 
   /** Delivers a message when it is due. Called by any thread, also by the store's threads. */
   void onMessageStored(String key, Instant due) {
-    if (due.equals(Store.PendingMessage.NEVER)) return;
+    if (due.equals(StoreBackend.PendingMessage.NEVER)) return;
     if (due.isAfter(now())) dueTimes.add(key, due);
     else wakeCourier(key);
   }
@@ -309,7 +310,7 @@ public final class PendingDelivery implements StoreRegistry.Delivery, AutoClosea
   }
 
   /** Reads the first due messages from the store, without messages that are in delivery. */
-  private List<Store.PendingMessage> readDue(String key, int capacity) {
+  private List<StoreBackend.PendingMessage> readDue(String key, int capacity) {
     Instant readTime;
     int maxRead;
     synchronized (this) {
@@ -350,7 +351,7 @@ public final class PendingDelivery implements StoreRegistry.Delivery, AutoClosea
    * Decodes and queues messages, and returns the queued messages. Returns an empty list if a
    * message that was begun earlier comes first.
    */
-  private List<StoredMessage<Object>> enqueueReadable(String key, List<Store.PendingMessage> dueMessages) {
+  private List<StoredMessage<Object>> enqueueReadable(String key, List<StoreBackend.PendingMessage> dueMessages) {
     var batch = dueMessages.stream().map(this::decode).flatMap(Optional::stream).toList();
     synchronized (this) {
       return keyDelivery(key).tryAddAll(batch) ? batch : List.of();
@@ -393,7 +394,7 @@ public final class PendingDelivery implements StoreRegistry.Delivery, AutoClosea
    * Decodes a message. Returns an empty value if that fails; the message then waits until another
    * version of the program reads it.
    */
-  private Optional<StoredMessage<Object>> decode(Store.PendingMessage pending) {
+  private Optional<StoredMessage<Object>> decode(StoreBackend.PendingMessage pending) {
     try {
       return Optional.of(StoredMessage.of(pending, kind.messages().requireCodec()));
     } catch (CodecException | IllegalArgumentException unreadable) {

@@ -6,6 +6,7 @@ import io.fibry.durable.Durable;
 import io.fibry.durable.storage.Mail;
 import io.fibry.durable.storage.StoredNameChecks;
 import io.fibry.store.Store;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.text.Durations;
 import io.fibry.text.Lines;
 import java.time.Duration;
@@ -231,15 +232,16 @@ public record DefaultDurableBuilder<M>(String name, MessageCodecs<M> messages, i
   }
 
   /** Returns a pending message that is due at once. */
-  public Store.PendingMessage toPendingMessage(String key, M message, Instant now, String context) {
+  public StoreBackend.PendingMessage toPendingMessage(String key, M message, Instant now, String context) {
     var actor = id(checkedKey(key));
     byte[] bytes =
         messages.requireCodec().encode(Objects.requireNonNull(message, () -> "the message to " + actor + " is null"));
     return toPendingMessage(key, bytes, now, context);
   }
 
-  public Store.PendingMessage toPendingMessage(String key, byte[] bytes, Instant now, String context) {
-    return new Store.PendingMessage(id(checkedKey(key)), Mail.newMessageId(now), Store.PendingMessage.ALWAYS,
+  public StoreBackend.PendingMessage toPendingMessage(String key, byte[] bytes, Instant now, String context) {
+    return new StoreBackend.PendingMessage(id(checkedKey(key)), Mail.newMessageId(now),
+        StoreBackend.PendingMessage.ALWAYS,
         Mail.of(bytes, context).bytes());
   }
 

@@ -12,6 +12,7 @@ import io.fibry.durable.storage.StoreRegistry;
 import io.fibry.durable.turn.DurableActorFactory;
 import io.fibry.pool.Entities;
 import io.fibry.store.Store;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.text.Lines;
 import java.time.Duration;
 import java.util.LinkedHashSet;
@@ -78,25 +79,27 @@ public record DurableDefinition<S, E, M>(DefaultDurableBuilder<M> kind, Callable
 
   @Override
   public Actor<M> newActor(ActorBuilder<? super M> builder, Store store) {
-    return new DurableActorFactory<>(this, store).newActor(builder);
+    return new DurableActorFactory<>(this, StoreBackend.of(store)).newActor(builder);
   }
 
   @Override
   public Entities<String, M> entities(ActorBuilder<? super M> builder, Store store, Duration idle) {
-    return new DurableActorFactory<>(this, store).entities(builder, idle, key -> true);
+    return new DurableActorFactory<>(this, StoreBackend.of(store)).entities(builder, idle, key -> true);
   }
 
   @Override
   public List<ParkedMessage<M>> parked(Store store) {
+    var backend = StoreBackend.of(store);
     var actors = new LinkedHashSet<Store.ActorId>();
-    Objects.requireNonNull(store, "store").forEachPending(kind.name(), (id, due) -> {
-      if (due.equals(Store.PendingMessage.NEVER)) actors.add(id);
+    backend.forEachPending(kind.name(), (id, due) -> {
+      if (due.equals(StoreBackend.PendingMessage.NEVER)) actors.add(id);
     });
-    return actors.stream().flatMap(id -> store.pending(id, Store.PendingMessage.NEVER, Integer.MAX_VALUE).stream())
+    return actors.stream()
+        .flatMap(id -> backend.pending(id, StoreBackend.PendingMessage.NEVER, Integer.MAX_VALUE).stream())
         .filter(Mail::isParked).map(this::parked).toList();
   }
 
-  private ParkedMessage<M> parked(Store.PendingMessage pending) {
+  private ParkedMessage<M> parked(StoreBackend.PendingMessage pending) {
     var mail = Mail.read(pending.body());
     var failure = mail.failed().orElseThrow();
     return new ParkedMessage<>(pending.to().key(), pending.id(), kind.messages().requireCodec().decode(mail.message()),

@@ -1,7 +1,7 @@
 package io.fibry.durable.storage;
 
 import io.fibry.codec.Codec;
-import io.fibry.store.Store;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.text.Lines;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -91,8 +91,8 @@ public record Mail(byte[] message, Optional<Duration> every, Optional<Failed> fa
     return PARKED_PREFIX + uniqueId;
   }
 
-  public static boolean isParked(Store.PendingMessage message) {
-    return message.id().startsWith(PARKED_PREFIX) && message.due().equals(Store.PendingMessage.NEVER);
+  public static boolean isParked(StoreBackend.PendingMessage message) {
+    return message.id().startsWith(PARKED_PREFIX) && message.due().equals(StoreBackend.PendingMessage.NEVER);
   }
 
   /** Returns the id of a message without the mark of a parked message. */

@@ -2,9 +2,9 @@ package io.fibry.durable.storage;
 
 import io.fibry.Actor;
 import io.fibry.pubsub.Subscription;
-import io.fibry.store.CopySummary;
 import io.fibry.store.Store;
 import io.fibry.store.StoreDamagedException;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.text.Lines;
 import java.lang.ref.WeakReference;
 import java.time.Instant;
@@ -63,7 +63,7 @@ public final class StoreRegistry {
   public static void checkComplete(Store store) {
     var registry = of(store);
     if (registry.isChecked) return;
-    if (CopySummary.isUnfinishedIn(store)) throw new StoreDamagedException(
+    if (store.hasUnfinishedCopy()) throw new StoreDamagedException(
         store + " has a copy that was not finished, so it has no actors; empty it, and copy again");
     registry.isChecked = true;
   }
@@ -104,7 +104,7 @@ public final class StoreRegistry {
   }
 
   private static String takenMessage(Store.ActorId id, Store store) {
-    return id.kind().equals(Store.VIEWS) ? "view '" + id.key() + "' has an actor at " + store
+    return id.kind().equals(StoreBackend.VIEWS) ? "view '" + id.key() + "' has an actor at " + store
         + "; close that one first, or give this view another name"
         : id + " has an actor at " + store + "; send to that one, or let entities make it";
   }
@@ -112,16 +112,17 @@ public final class StoreRegistry {
   /** Makes a parked message due. Calls run one at a time, so that no message is retried twice. */
   public void unpark(Store store, Store.ActorId actor, String id, UnaryOperator<Mail> change) {
     Objects.requireNonNull(id, "id");
+    var backend = StoreBackend.of(store);
     unparkLock.lock();
     try {
-      var parked = store.pending(actor, Store.PendingMessage.NEVER, Integer.MAX_VALUE).stream()
+      var parked = backend.pending(actor, StoreBackend.PendingMessage.NEVER, Integer.MAX_VALUE).stream()
           .filter(message -> message.id().equals(id) && Mail.isParked(message)).findFirst()
           .orElseThrow(() -> new IllegalStateException(
               "'" + Lines.line(id) + "' of " + actor + " is no longer parked at " + store
                   + ": it was retried, or removed"));
-      var unparked = new Store.PendingMessage(actor, id, Store.PendingMessage.ALWAYS,
+      var unparked = new StoreBackend.PendingMessage(actor, id, StoreBackend.PendingMessage.ALWAYS,
           change.apply(Mail.read(parked.body())).bytes());
-      store.enqueue(unparked, Integer.MAX_VALUE).toCompletableFuture().get();
+      backend.enqueue(unparked, Integer.MAX_VALUE).toCompletableFuture().get();
       notifyStored(List.of(unparked));
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
@@ -146,7 +147,7 @@ public final class StoreRegistry {
   }
 
   /** Delivers stored messages. If no delivery serves an actor, the listeners get the actor. */
-  public void notifyStored(List<Store.PendingMessage> messages) {
+  public void notifyStored(List<StoreBackend.PendingMessage> messages) {
     for (var message : messages) if (!notifyStored(message.to(), message.due()))
       for (var listener : unownedListeners) listener.accept(message.to());
   }

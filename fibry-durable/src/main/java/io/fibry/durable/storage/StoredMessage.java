@@ -5,7 +5,7 @@ import io.fibry.ActorBuilder;
 import io.fibry.Request;
 import io.fibry.codec.Codec;
 import io.fibry.spi.BlockBuilder;
-import io.fibry.store.Store;
+import io.fibry.store.spi.StoreBackend;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Optional;
@@ -38,7 +38,7 @@ public record StoredMessage<R>(String id, Instant due, Object message, Mail mail
   }
 
   /** Returns a message that was read from the store. Throws the exceptions of its codec. */
-  public static StoredMessage<Object> of(Store.PendingMessage pending, Codec<?> codec) {
+  public static StoredMessage<Object> of(StoreBackend.PendingMessage pending, Codec<?> codec) {
     var mail = Mail.read(pending.body());
     Object message = mail.isDiscarded() ? mail : codec.decode(mail.message());
     return new StoredMessage<>(pending.id(), pending.due(), message, mail, true, Optional.empty(), 0);

@@ -5,6 +5,7 @@ import io.fibry.durable.kind.DurableDefinition;
 import io.fibry.durable.storage.Body;
 import io.fibry.durable.storage.StoreRegistry;
 import io.fibry.store.Store;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.text.Lines;
 import java.util.ArrayList;
 import java.util.List;
@@ -38,8 +39,8 @@ final class ActorRecovery<S, E> {
     this.state = definition.newState(id);
   }
 
-  static <S, E> ActorRecovery<S, E> of(DurableDefinition<S, E, ?> definition, Store store, Store.ActorId id,
-      Store.LoadedActor loaded,
+  static <S, E> ActorRecovery<S, E> of(DurableDefinition<S, E, ?> definition, StoreBackend store, Store.ActorId id,
+      StoreBackend.LoadedActor loaded,
       Supplier<ActorNotes> newNotes) throws Exception {
     var bodies = loaded.bodies();
     var recovery = new ActorRecovery<>(definition, id, newNotes.get());
@@ -63,10 +64,11 @@ final class ActorRecovery<S, E> {
    * Returns the bodies of the turns up to {@code lastTurn}, beginning with the last full-state
    * turn.
    */
-  private List<byte[]> readTurns(long lastTurn, Store store, CodecException unreadable) {
+  private List<byte[]> readTurns(long lastTurn, StoreBackend store, CodecException unreadable) {
     var storedTurns = store.turns(id).stream().filter(turn -> turn.number() <= lastTurn).toList();
     long lastFullState =
-        storedTurns.stream().filter(Store.StoredTurn::isFullState).mapToLong(Store.StoredTurn::number).max().orElse(0);
+        storedTurns.stream().filter(StoreBackend.StoredTurn::isFullState).mapToLong(StoreBackend.StoredTurn::number)
+            .max().orElse(0);
     if (lastFullState == lastTurn) throw unreadable; // the unreadable body is a turn, not a snapshot
     long firstTurn = Math.max(1, lastFullState);
     var bodies = new TreeMap<Long, byte[]>(); // by number, because a store may return a turn twice

@@ -11,14 +11,14 @@ import io.fibry.durable.kind.DurableDefinition;
 import io.fibry.durable.storage.StoreRegistry;
 import io.fibry.pool.Entities;
 import io.fibry.spi.BlockBuilder;
-import io.fibry.store.Store;
 import io.fibry.store.recorder.StoreEvents;
+import io.fibry.store.spi.StoreBackend;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.function.Predicate;
 
 /** Makes the actors of a kind at a store, with the delivery of their pending messages. */
-public record DurableActorFactory<S, E, M>(DurableDefinition<S, E, M> definition, Store store) {
+public record DurableActorFactory<S, E, M>(DurableDefinition<S, E, M> definition, StoreBackend store) {
   private DefaultDurableBuilder<M> kind() {
     return definition.kind();
   }

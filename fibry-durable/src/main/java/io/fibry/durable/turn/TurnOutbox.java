@@ -8,6 +8,7 @@ import io.fibry.durable.storage.Mail;
 import io.fibry.durable.storage.StoredMessage;
 import io.fibry.durable.storage.StoredNameChecks;
 import io.fibry.store.Store;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.text.Durations;
 import io.fibry.text.Lines;
 import java.time.Duration;
@@ -26,9 +27,9 @@ final class TurnOutbox {
 
   private final Store.ActorId actor;
   private final PendingDelivery delivery;
-  private final List<Store.PendingMessage> messages = new ArrayList<>(0);
+  private final List<StoreBackend.PendingMessage> messages = new ArrayList<>(0);
   // The actor's messages to itself, by id. An empty value removes the message.
-  private final Map<String, Optional<Store.PendingMessage>> ownMessages = new LinkedHashMap<>(0);
+  private final Map<String, Optional<StoreBackend.PendingMessage>> ownMessages = new LinkedHashMap<>(0);
   private Optional<StoredMessage<?>> handled = Optional.empty(); // the handled message, if it is stored
 
   TurnOutbox(Store.ActorId actor, PendingDelivery delivery) {
@@ -47,7 +48,8 @@ final class TurnOutbox {
       throw new IllegalArgumentException("reminder '" + Lines.line(name) + "' of " + actor + " would come after "
           + Durations.text(delay) + "; give more than zero, and at most 100 years");
     ownMessages.put(id,
-        Optional.of(new Store.PendingMessage(actor, id, roundUpToMillis(delivery.now().plus(delay)), mail.bytes())));
+        Optional
+            .of(new StoreBackend.PendingMessage(actor, id, roundUpToMillis(delivery.now().plus(delay)), mail.bytes())));
   }
 
   void cancelReminder(String name) {
@@ -72,10 +74,10 @@ final class TurnOutbox {
     ownMessages.put(message.id(), message.mail().every().map(period -> nextReminder(message, period)));
   }
 
-  private Store.PendingMessage nextReminder(StoredMessage<?> reminder, Duration period) {
+  private StoreBackend.PendingMessage nextReminder(StoredMessage<?> reminder, Duration period) {
     long missedPeriods = Math.max(0, Duration.between(reminder.due(), delivery.now()).dividedBy(period));
     var due = reminder.due().plus(period.multipliedBy(missedPeriods + 1));
-    return new Store.PendingMessage(actor, reminder.id(), roundUpToMillis(due), reminder.mail().bytes());
+    return new StoreBackend.PendingMessage(actor, reminder.id(), roundUpToMillis(due), reminder.mail().bytes());
   }
 
   /** Rounds up to the precision in which stores keep times. */
@@ -88,7 +90,8 @@ final class TurnOutbox {
     var failure = new Mail.Failed(Mail.brief(reason), delivery.now());
     var mail = new Mail(message, Optional.empty(), Optional.of(failure), stored.mail().context());
     messages.add(
-        new Store.PendingMessage(actor, Mail.parkedId(stored.uniqueId()), Store.PendingMessage.NEVER, mail.bytes()));
+        new StoreBackend.PendingMessage(actor, Mail.parkedId(stored.uniqueId()), StoreBackend.PendingMessage.NEVER,
+            mail.bytes()));
   }
 
   /** Cancels these reminders, and all reminders that this turn has set. */
@@ -111,7 +114,7 @@ final class TurnOutbox {
     return ownMessages.entrySet().stream().filter(entry -> entry.getValue().isEmpty()).map(Map.Entry::getKey).toList();
   }
 
-  List<Store.PendingMessage> messagesToSend() {
+  List<StoreBackend.PendingMessage> messagesToSend() {
     if (isEmpty()) return List.of();
     var toSend = new ArrayList<>(messages);
     ownMessages.values().forEach(message -> message.ifPresent(toSend::add));

@@ -7,6 +7,7 @@ import io.fibry.durable.storage.StoreRegistry;
 import io.fibry.durable.storage.StoredMessage;
 import io.fibry.store.Store;
 import io.fibry.store.StoreException;
+import io.fibry.store.spi.StoreBackend;
 import java.util.ArrayDeque;
 import java.util.HashSet;
 import java.util.List;
@@ -33,7 +34,7 @@ final class TurnPipeline {
   private record UnstoredTurn(CompletableFuture<Void> storing, Set<String> messageIds) {}
 
   private final PendingDelivery delivery;
-  private final Store store;
+  private final StoreBackend store;
   private final Store.ActorId id;
   private final Semaphore unstoredPermits; // released by the store's thread
   private final ArrayDeque<UnstoredTurn> unstoredTurns = new ArrayDeque<>();
@@ -56,7 +57,7 @@ final class TurnPipeline {
   }
 
   /** Begins a life: from now on no turn of an earlier life is stored. */
-  Store.LoadedActor load() {
+  StoreBackend.LoadedActor load() {
     var loaded = store.load(id);
     lastNumber = loaded.lastTurn();
     loadedNanos = System.nanoTime();
@@ -137,9 +138,9 @@ final class TurnPipeline {
   }
 
   private void append(byte[] body, boolean isFullState, TurnOutbox outbox,
-      Function<Store.Turn, CompletionStage<Void>> operation) {
+      Function<StoreBackend.Turn, CompletionStage<Void>> operation) {
     acquire();
-    var turn = new Store.Turn(id, life, lastNumber + 1, delivery.now(), isFullState, body, outbox.handledIds(),
+    var turn = new StoreBackend.Turn(id, life, lastNumber + 1, delivery.now(), isFullState, body, outbox.handledIds(),
         outbox.messagesToSend());
     CompletableFuture<Void> storing;
     try {
@@ -179,7 +180,7 @@ final class TurnPipeline {
     }
   }
 
-  private void onTurnSent(Store.Turn turn, Set<String> ownIds) {
+  private void onTurnSent(StoreBackend.Turn turn, Set<String> ownIds) {
     if (!lastStored.isDone()) unstoredTurns.add(new UnstoredTurn(lastStored, Set.copyOf(ownIds)));
     // runs when the turn is stored, and not before `unstoredTurns` has the turn
     lastStored.thenRun(() -> StoreRegistry.of(store).notifyStored(turn.outbox()));
@@ -198,7 +199,7 @@ final class TurnPipeline {
   }
 
   /** Records a refusal by the store, before the asker gets it. */
-  private void onRefused(Store.Turn turn, StoreException cause) {
+  private void onRefused(StoreBackend.Turn turn, StoreException cause) {
     synchronized (delivery) { // the actor's thread may begin another life
       if (isRefused || turn.life() != life) return;
       recordRefusal();
@@ -233,6 +234,6 @@ final class TurnPipeline {
 
   /** Stores a snapshot, whose body has the full state after the turns so far. */
   void snapshot(byte[] body) {
-    store.snapshot(new Store.Turn(id, life, lastNumber, delivery.now(), true, body, List.of(), List.of()));
+    store.snapshot(new StoreBackend.Turn(id, life, lastNumber, delivery.now(), true, body, List.of(), List.of()));
   }
 }

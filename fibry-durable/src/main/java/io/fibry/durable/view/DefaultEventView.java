@@ -15,7 +15,8 @@ import io.fibry.durable.storage.StoreRegistry;
 import io.fibry.durable.storage.StoredNameChecks;
 import io.fibry.spi.BlockBuilder;
 import io.fibry.store.Store;
-import io.fibry.store.ViewOffset;
+import io.fibry.store.spi.StoreBackend;
+import io.fibry.store.spi.ViewOffset;
 import io.fibry.text.Lines;
 import java.util.ArrayList;
 import java.util.List;
@@ -43,8 +44,7 @@ public record DefaultEventView<E>(String kind, Codec<E> eventCodec, Optional<Str
 
   @Override
   public void forget(Store store) {
-    Objects.requireNonNull(store, "store");
-    StoredViews.forgetView(store, id().orElseThrow(
+    StoredViews.forgetView(StoreBackend.of(store), id().orElseThrow(
         () -> new IllegalStateException(this + " has no name, so no store knows it; call named(name) first")));
   }
 
@@ -55,15 +55,16 @@ public record DefaultEventView<E>(String kind, Codec<E> eventCodec, Optional<Str
   @Override
   public Exitable newActor(ActorBuilder<?> builder, Store store, Handler<StoredEvent<E>> handler) {
     Objects.requireNonNull(builder, "builder");
+    var backend = StoreBackend.of(store);
     StoreRegistry.checkComplete(store);
     Objects.requireNonNull(handler, "handler");
     var id = id();
-    return id.isEmpty() ? startReader(builder, store, id, handler)
-        : StoreRegistry.registerActor(store, id.get(), () -> startReader(builder, store, id, handler));
+    return id.isEmpty() ? startReader(builder, backend, id, handler)
+        : StoreRegistry.registerActor(store, id.get(), () -> startReader(builder, backend, id, handler));
   }
 
   @SuppressWarnings("unchecked") // the actor gets only the deliveries of the reader
-  private Actor<EventViewReader.EventDelivery> startReader(ActorBuilder<?> builder, Store store,
+  private Actor<EventViewReader.EventDelivery> startReader(ActorBuilder<?> builder, StoreBackend store,
       Optional<Store.ActorId> id, Handler<StoredEvent<E>> handler) {
     if (BlockBuilder.of(builder).isPooled())
       throw new IllegalArgumentException(this + " reads events in their order, which a pool cannot keep");
@@ -83,7 +84,7 @@ public record DefaultEventView<E>(String kind, Codec<E> eventCodec, Optional<Str
   }
 
   /** Returns a delivery for each event of a turn, and for the actor's end if the turn erased it. */
-  List<EventViewReader.EventDelivery> deliveries(Store.StoredTurn turn, Handler<StoredEvent<E>> handler) {
+  List<EventViewReader.EventDelivery> deliveries(StoreBackend.StoredTurn turn, Handler<StoredEvent<E>> handler) {
     try {
       var body = Body.of(turn.body());
       if (body.state().isPresent()) throw new NoEventsException("kind '" + kind
@@ -100,7 +101,7 @@ public record DefaultEventView<E>(String kind, Codec<E> eventCodec, Optional<Str
     }
   }
 
-  private EventViewReader.EventDelivery delivery(Store.StoredTurn turn, byte[] event,
+  private EventViewReader.EventDelivery delivery(StoreBackend.StoredTurn turn, byte[] event,
       Handler<StoredEvent<E>> handler) {
     var storedEvent = new StoredEvent<>(turn.key(), turn.number(), turn.at(), eventCodec.decode(event));
     return new EventViewReader.EventDelivery(storedEvent, () -> handler.handle(storedEvent));

@@ -11,7 +11,8 @@ import io.fibry.store.StaleLifeException;
 import io.fibry.store.Store;
 import io.fibry.store.StoreClosedException;
 import io.fibry.store.StoreReadException;
-import io.fibry.store.ViewOffset;
+import io.fibry.store.spi.StoreBackend;
+import io.fibry.store.spi.ViewOffset;
 import io.fibry.time.Scheduler;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -39,18 +40,18 @@ final class EventViewReader<E> implements AutoCloseable {
 
   private final DefaultEventView<E> eventView;
   private final Handler<StoredEvent<E>> handler;
-  private final Store store;
+  private final StoreBackend store;
   private final Optional<Store.ActorId> id; // under which the offset is stored; empty if the view has no name
   private final Scheduler scheduler;
   private final Actor<EventDelivery> actor;
-  private final Store.History history;
+  private final StoreBackend.History history;
   private final Thread thread;
   private final Semaphore wake = new Semaphore(0); // a permit ends a pause
   private volatile boolean closing; // written by the actor's thread
   private String offset = ""; // of the last handled turn; after the start, only the fiber uses this field and `state`
   private Optional<StoredViews.ViewState> state; // the stored offset; empty if the view has no name
 
-  private EventViewReader(DefaultEventView<E> eventView, Handler<StoredEvent<E>> handler, Store store,
+  private EventViewReader(DefaultEventView<E> eventView, Handler<StoredEvent<E>> handler, StoreBackend store,
       Optional<Store.ActorId> id,
       Scheduler scheduler, Actor<EventDelivery> actor) {
     this.eventView = eventView;
@@ -65,7 +66,8 @@ final class EventViewReader<E> implements AutoCloseable {
     this.thread = Thread.ofVirtual().name("reader of " + eventView).unstarted(this::run);
   }
 
-  static <E> EventViewReader<E> start(DefaultEventView<E> eventView, Handler<StoredEvent<E>> handler, Store store,
+  static <E> EventViewReader<E> start(DefaultEventView<E> eventView, Handler<StoredEvent<E>> handler,
+      StoreBackend store,
       Optional<Store.ActorId> id,
       Scheduler scheduler, Actor<EventDelivery> actor) {
     var reader = new EventViewReader<>(eventView, handler, store, id, scheduler, actor);
@@ -93,7 +95,7 @@ final class EventViewReader<E> implements AutoCloseable {
     }
   }
 
-  private List<Store.StoredTurn> readNext() throws InterruptedException {
+  private List<StoreBackend.StoredTurn> readNext() throws InterruptedException {
     for (int tries = 0;; tries++) {
       try {
         return history.take();
@@ -105,7 +107,7 @@ final class EventViewReader<E> implements AutoCloseable {
   }
 
   /** Lets the actor handle the turns, one after the other. Returns false if the actor ends. */
-  private boolean deliverAll(List<Store.StoredTurn> turns) throws InterruptedException {
+  private boolean deliverAll(List<StoreBackend.StoredTurn> turns) throws InterruptedException {
     for (var turn : turns) {
       for (var delivery : eventView.deliveries(turn, handler)) if (!awaitHandled(delivery)) return false;
       offset = turn.offset();

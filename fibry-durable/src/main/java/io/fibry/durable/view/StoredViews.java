@@ -4,13 +4,13 @@ import io.fibry.durable.EventView;
 import io.fibry.durable.storage.StoreRefusals;
 import io.fibry.durable.storage.StoreRegistry;
 import io.fibry.store.Store;
-import io.fibry.store.ViewOffset;
+import io.fibry.store.spi.StoreBackend;
+import io.fibry.store.spi.ViewOffset;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutionException;
 
@@ -22,26 +22,26 @@ public final class StoredViews {
   record ViewState(Store.ActorId id, long life, long number, String offset, boolean isKnown) {
 
     /** Begins a life, so that no other actor of the view, in any process, can store offsets. */
-    static ViewState load(Store store, Store.ActorId id) {
+    static ViewState load(StoreBackend store, Store.ActorId id) {
       var loaded = store.load(id);
       var offset = loaded.bodies().isEmpty() ? null : ViewOffset.of(id, loaded.bodies().getLast()).orElse(null);
       return new ViewState(id, loaded.life(), loaded.lastTurn(), offset == null ? "" : offset.offset(), offset != null);
     }
 
     /** Stores the next turn, and returns the state after it. */
-    ViewState storeNext(Store store, byte[] body) throws InterruptedException, ExecutionException {
-      var turn = new Store.Turn(id, life, number + 1, store.clock().instant(), true, body, List.of(), List.of());
+    ViewState storeNext(StoreBackend store, byte[] body) throws InterruptedException, ExecutionException {
+      var turn = new StoreBackend.Turn(id, life, number + 1, store.clock().instant(), true, body, List.of(), List.of());
       store.append(turn).toCompletableFuture().get();
       var viewOffset = ViewOffset.of(id, body);
       return new ViewState(id, life, number + 1, viewOffset.map(ViewOffset::offset).orElse(""), viewOffset.isPresent());
     }
 
     /** Stores the view's name if the store does not know it, so that the store keeps events. */
-    ViewState ensureKnown(Store store) {
+    ViewState ensureKnown(StoreBackend store) {
       return isKnown ? this : storeNow(store, new byte[0]);
     }
 
-    private ViewState storeNow(Store store, byte[] body) {
+    private ViewState storeNow(StoreBackend store, byte[] body) {
       try {
         return storeNext(store, body);
       } catch (InterruptedException interrupt) {
@@ -53,7 +53,7 @@ public final class StoredViews {
     }
   }
 
-  static void forgetView(Store store, Store.ActorId id) {
+  static void forgetView(StoreBackend store, Store.ActorId id) {
     StoreRegistry.checkFree(store, id);
     var viewState = ViewState.load(store, id);
     try {
@@ -64,24 +64,24 @@ public final class StoredViews {
   }
 
   public static List<EventView.NamedView> of(Store store) {
-    Objects.requireNonNull(store, "store");
-    var lastTurns = new LinkedHashMap<String, Store.StoredTurn>();
+    var backend = StoreBackend.of(store);
+    var lastTurns = new LinkedHashMap<String, StoreBackend.StoredTurn>();
     try {
-      try (var history = store.history(Store.VIEWS, "")) {
+      try (var history = backend.history(StoreBackend.VIEWS, "")) {
         for (var page = history.poll(); !page.isEmpty(); page = history.poll())
           for (var turn : page) lastTurns.putLast(turn.key(), turn);
       }
       var timeByOffset = new LinkedHashMap<ViewOffset, Instant>();
-      for (var turn : lastTurns.values()) ViewOffset.of(new Store.ActorId(Store.VIEWS, turn.key()), turn.body())
+      for (var turn : lastTurns.values()) ViewOffset.of(new Store.ActorId(StoreBackend.VIEWS, turn.key()), turn.body())
           .ifPresent(view -> timeByOffset.put(view, turn.at()));
-      return toNamedViews(store, timeByOffset);
+      return toNamedViews(backend, timeByOffset);
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
       throw new CancellationException("interrupted while the views of " + store + " were read");
     }
   }
 
-  private static List<EventView.NamedView> toNamedViews(Store store, Map<ViewOffset, Instant> timeByOffset)
+  private static List<EventView.NamedView> toNamedViews(StoreBackend store, Map<ViewOffset, Instant> timeByOffset)
       throws InterruptedException {
     var namedViews = new ArrayList<EventView.NamedView>();
     for (var entry : timeByOffset.entrySet()) {

@@ -1,6 +1,5 @@
 package io.fibry.store.folder;
 
-import io.fibry.store.Store;
 import io.fibry.store.StoreDamagedException;
 import io.fibry.store.StoreReadException;
 import io.fibry.store.folder.index.LogIndex;
@@ -10,6 +9,7 @@ import io.fibry.store.folder.log.LogRecord;
 import io.fibry.store.folder.log.Segment;
 import io.fibry.store.folder.log.SegmentLog;
 import io.fibry.store.spi.HistoryCursor;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.text.Lines;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -54,20 +54,20 @@ final class LogHistory extends HistoryCursor {
   }
 
   @Override
-  public List<Store.StoredTurn> poll() {
+  public List<StoreBackend.StoredTurn> poll() {
     store.sync();
     return read();
   }
 
   @Override
-  protected List<Store.StoredTurn> read() {
+  protected List<StoreBackend.StoredTurn> read() {
     long lastSynced = log.lastSynced();
     var turns = readUntil(lastSynced);
     while (turns.isEmpty() && lastReadFrame < lastSynced) turns = readUntil(lastSynced);
     return turns;
   }
 
-  private List<Store.StoredTurn> readUntil(long lastFrame) {
+  private List<StoreBackend.StoredTurn> readUntil(long lastFrame) {
     checkOpen();
     store.checkOpen();
     return lastReadFrame < lastFrame ? index.withStablePositions(() -> read(lastFrame)) : List.of();
@@ -75,7 +75,7 @@ final class LogHistory extends HistoryCursor {
 
   // ---- reading
 
-  private List<Store.StoredTurn> read(long lastFrame) {
+  private List<StoreBackend.StoredTurn> read(long lastFrame) {
     if (seenRelocations != index.relocationCount()) seek();
     try {
       return readFrames(lastFrame);
@@ -100,8 +100,8 @@ final class LogHistory extends HistoryCursor {
     seenRelocations = index.relocationCount();
   }
 
-  private List<Store.StoredTurn> readFrames(long lastFrame) throws IOException {
-    var turns = new ArrayList<Store.StoredTurn>();
+  private List<StoreBackend.StoredTurn> readFrames(long lastFrame) throws IOException {
+    var turns = new ArrayList<StoreBackend.StoredTurn>();
     var bytes = readBytes(READ_BYTES);
     int start = offset;
     while (lastReadFrame < lastFrame) {
@@ -138,7 +138,7 @@ final class LogHistory extends HistoryCursor {
   }
 
   /** Adds the turns of a frame to the list, except for turns that were already returned. */
-  private void add(Frame frame, List<Store.StoredTurn> turns) {
+  private void add(Frame frame, List<StoreBackend.StoredTurn> turns) {
     int start = turns.size();
     int lastReturnedIndex = -1;
     for (var bytes : frame.records()) {
@@ -149,7 +149,7 @@ final class LogHistory extends HistoryCursor {
       var position = new HistoryPosition(frame.number(), record.number(), record.actor().key());
       if (position.turnNumber() == lastReturned.turnNumber() && position.key().equals(lastReturned.key()))
         lastReturnedIndex = turns.size();
-      turns.add(new Store.StoredTurn(position.toString(), position.key(), position.turnNumber(),
+      turns.add(new StoreBackend.StoredTurn(position.toString(), position.key(), position.turnNumber(),
           Instant.ofEpochMilli(record.millis()), record.type() == LogRecord.RecordType.FULL_STATE, record.body()));
     }
     if (mayRepeat && lastReturnedIndex >= 0) turns.subList(start, lastReturnedIndex + 1).clear();

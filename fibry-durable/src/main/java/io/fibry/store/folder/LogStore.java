@@ -21,6 +21,7 @@ import io.fibry.store.folder.log.SegmentLog;
 import io.fibry.store.folder.log.SegmentPreallocator;
 import io.fibry.store.folder.log.StoreIdFile;
 import io.fibry.store.recorder.StoreEvents;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.text.Lines;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -52,7 +53,7 @@ import java.util.function.Predicate;
  * A store that consists of a log on disk and an index in memory. The index has the positions of
  * each actor's records.
  */
-final class LogStore extends FolderStore {
+final class LogStore extends FolderStore implements StoreBackend {
   private static final int FIRST_READ_BYTES = 1024; // bytes of the first read of a record: most records are smaller
 
   private final SizedDisk disk;
@@ -303,7 +304,7 @@ final class LogStore extends FolderStore {
     if (preallocator.isFull() && turn.number() == 1 && !isSnapshot && hasNoPending(turn.actor()))
       return refuse(preallocator.refusal(turn.actor() + " is not begun"));
     var life = index.beginTurn(turn, isSnapshot);
-    if (life == null) return refuse(new StaleLifeException(turn));
+    if (life == null) return refuse(new StaleLifeException(turn.actor(), turn.number()));
     return add(new PendingRecord.PendingTurnRecord(this, bytes, life, turn, isSnapshot), turn.actor());
   }
 

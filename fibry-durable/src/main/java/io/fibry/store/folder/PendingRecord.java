@@ -1,11 +1,11 @@
 package io.fibry.store.folder;
 
 import io.fibry.store.StaleLifeException;
-import io.fibry.store.Store;
 import io.fibry.store.StoreException;
 import io.fibry.store.folder.index.ActorLocation;
 import io.fibry.store.folder.log.LogRecord;
 import io.fibry.store.folder.log.LogWriter;
+import io.fibry.store.spi.StoreBackend;
 import java.nio.ByteBuffer;
 import java.util.concurrent.CompletableFuture;
 
@@ -64,10 +64,10 @@ abstract sealed class PendingRecord<T> extends CompletableFuture<T> implements L
   /** A turn or a snapshot that is being stored. */
   static final class PendingTurnRecord extends PendingRecord<Void> {
     private final ActorLocation.ActorLife life;
-    private final Store.Turn turn;
+    private final StoreBackend.Turn turn;
     private final boolean isSnapshot;
 
-    PendingTurnRecord(LogStore store, ByteBuffer record, ActorLocation.ActorLife life, Store.Turn turn,
+    PendingTurnRecord(LogStore store, ByteBuffer record, ActorLocation.ActorLife life, StoreBackend.Turn turn,
         boolean isSnapshot) {
       super(store, life.location(), record);
       this.life = life;
@@ -77,7 +77,7 @@ abstract sealed class PendingRecord<T> extends CompletableFuture<T> implements L
 
     @Override
     public StoreException refusal() {
-      return life.wasRefused() ? new StaleLifeException(turn) : null;
+      return life.wasRefused() ? new StaleLifeException(turn.actor(), turn.number()) : null;
     }
 
     @Override
@@ -113,9 +113,10 @@ abstract sealed class PendingRecord<T> extends CompletableFuture<T> implements L
 
   /** A message that is being stored. */
   static final class PendingMessageRecord extends PendingRecord<Boolean> {
-    private final Store.PendingMessage message;
+    private final StoreBackend.PendingMessage message;
 
-    PendingMessageRecord(LogStore store, ByteBuffer record, ActorLocation location, Store.PendingMessage message) {
+    PendingMessageRecord(LogStore store, ByteBuffer record, ActorLocation location,
+        StoreBackend.PendingMessage message) {
       super(store, location, record);
       this.message = message;
     }

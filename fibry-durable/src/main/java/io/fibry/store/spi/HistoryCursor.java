@@ -1,6 +1,5 @@
 package io.fibry.store.spi;
 
-import io.fibry.store.Store;
 import io.fibry.store.StoreClosedException;
 import java.time.Duration;
 import java.util.Collection;
@@ -15,7 +14,7 @@ import java.util.concurrent.TimeUnit;
  * <p>No turn is missed while the reader goes to sleep: it deletes all earlier wake-ups and then
  * reads. If a turn is stored after that read, the reader has a new wake-up.
  */
-public abstract class HistoryCursor implements Store.History {
+public abstract class HistoryCursor implements StoreBackend.History {
   private static final long FIRST_PAUSE_MILLIS = 5;
 
   private final String description;
@@ -49,7 +48,7 @@ public abstract class HistoryCursor implements Store.History {
   }
 
   @Override
-  public final List<Store.StoredTurn> take() throws InterruptedException {
+  public final List<StoreBackend.StoredTurn> take() throws InterruptedException {
     for (long pauseMillis = FIRST_PAUSE_MILLIS;; pauseMillis *= 2) {
       pauseMillis = Math.min(pauseMillis, maxPauseMillis); // bounded here, so that it cannot overflow
       wakeUps.drainPermits();
@@ -67,7 +66,7 @@ public abstract class HistoryCursor implements Store.History {
    * @return the next turns; empty if no more are stored
    * @throws InterruptedException if interrupted; the method can be called again
    */
-  protected List<Store.StoredTurn> read() throws InterruptedException {
+  protected List<StoreBackend.StoredTurn> read() throws InterruptedException {
     return poll();
   }
 

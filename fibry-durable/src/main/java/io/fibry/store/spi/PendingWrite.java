@@ -1,6 +1,5 @@
 package io.fibry.store.spi;
 
-import io.fibry.store.Store;
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -30,7 +29,7 @@ public abstract class PendingWrite<T> extends CompletableFuture<T> {
 
   /** A turn of an actor. */
   public static final class TurnWrite extends PendingWrite<Void> {
-    private final Store.Turn turn;
+    private final StoreBackend.Turn turn;
     private final boolean isEnd;
 
     /**
@@ -39,7 +38,7 @@ public abstract class PendingWrite<T> extends CompletableFuture<T> {
      * @param turn the turn
      * @param isEnd whether the turn ends the actor; views may have to read the turns before it
      */
-    public TurnWrite(Store.Turn turn, boolean isEnd) {
+    public TurnWrite(StoreBackend.Turn turn, boolean isEnd) {
       super(turn.body().length + turn.outbox().stream().mapToLong(message -> OVERHEAD_BYTES + message.body().length)
           .sum());
       this.turn = turn;
@@ -47,7 +46,7 @@ public abstract class PendingWrite<T> extends CompletableFuture<T> {
     }
 
     /** {@return the turn} */
-    public Store.Turn turn() {
+    public StoreBackend.Turn turn() {
       return turn;
     }
 
@@ -59,27 +58,27 @@ public abstract class PendingWrite<T> extends CompletableFuture<T> {
 
   /** A snapshot. It may get lost: the actor is then loaded from earlier turns. */
   public static final class SnapshotWrite extends PendingWrite<Void> {
-    private final Store.Turn turn;
+    private final StoreBackend.Turn turn;
 
     /**
      * Makes the entry of a snapshot.
      *
      * @param turn the full-state turn
      */
-    public SnapshotWrite(Store.Turn turn) {
+    public SnapshotWrite(StoreBackend.Turn turn) {
       super(turn.body().length);
       this.turn = turn;
     }
 
     /** {@return the full-state turn} */
-    public Store.Turn turn() {
+    public StoreBackend.Turn turn() {
       return turn;
     }
   }
 
   /** A message, which is refused if too many are pending. */
   public static class MessageWrite extends PendingWrite<Boolean> {
-    private final Store.PendingMessage message;
+    private final StoreBackend.PendingMessage message;
     private final int maxPending;
 
     /**
@@ -88,14 +87,14 @@ public abstract class PendingWrite<T> extends CompletableFuture<T> {
      * @param message the message
      * @param maxPending the maximum number of pending messages of the receiver
      */
-    public MessageWrite(Store.PendingMessage message, int maxPending) {
+    public MessageWrite(StoreBackend.PendingMessage message, int maxPending) {
       super(message.body().length);
       this.message = message;
       this.maxPending = maxPending;
     }
 
     /** {@return the message} */
-    public final Store.PendingMessage message() {
+    public final StoreBackend.PendingMessage message() {
       return message;
     }
 

@@ -21,6 +21,7 @@ import io.fibry.spi.BlockBuilder;
 import io.fibry.store.MemoryStore;
 import io.fibry.store.Store;
 import io.fibry.store.StoreReadException;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.support.Intercepted;
 import io.fibry.support.Patience;
 import io.fibry.time.ManualScheduler;
@@ -54,12 +55,13 @@ class CourierTest {
   private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope =
       ActorSystem.openScope("courier-test", options -> options.withScheduler(clock).withAskLimit(LIMIT));
-  private final MemoryStore memory = MemoryStore.open(() -> Instant.EPOCH.plusNanos(clock.nanoTime()));
+  private final StoreBackend memory =
+      StoreBackend.of(MemoryStore.open(() -> Instant.EPOCH.plusNanos(clock.nanoTime())));
   private final Semaphore readsBegun = new Semaphore(0);
   private final Semaphore mayRead = new Semaphore(0);
   private final Semaphore couriersEnded = new Semaphore(0);
   private volatile boolean readsFail;
-  private final Store store = Intercepted.of(Store.class, memory, (method, arguments, call) -> {
+  private final StoreBackend store = Intercepted.of(StoreBackend.class, memory, (method, arguments, call) -> {
     if (method.getName().equals("pending") && arguments.length == 3) onRead();
     if (method.getName().equals("nextDueTime")) couriersEnded.release();
     return call.pass();
@@ -166,7 +168,7 @@ class CourierTest {
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void storingTimeCountsAgainstLimitOfRequest(boolean isAsk) {
-    var slowStore = Intercepted.of(Store.class, memory, (method, arguments, call) -> {
+    var slowStore = Intercepted.of(StoreBackend.class, memory, (method, arguments, call) -> {
       if (method.getName().equals("enqueue")) clock.advance(LIMIT.dividedBy(2));
       return call.pass();
     });

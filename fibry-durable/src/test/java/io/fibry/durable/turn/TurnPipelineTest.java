@@ -7,14 +7,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.durable.Durable;
-import io.fibry.durable.TestTurns;
 import io.fibry.durable.delivery.PendingDelivery;
 import io.fibry.durable.kind.DefaultDurableBuilder;
 import io.fibry.spi.BlockBuilder;
 import io.fibry.store.MemoryStore;
 import io.fibry.store.StaleLifeException;
-import io.fibry.store.Store;
 import io.fibry.store.StoreWriteException;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.support.Intercepted;
 import io.fibry.support.Patience;
 import java.util.ArrayDeque;
@@ -30,11 +29,12 @@ import org.junit.jupiter.api.Test;
 class TurnPipelineTest {
   private final ActorScope scope = ActorSystem.openScope("turn-pipeline-test");
   private final ArrayDeque<CompletableFuture<Void>> appends = new ArrayDeque<>(); // results that the tests complete
-  private final Store store = Intercepted.of(Store.class, MemoryStore.open(), (method, arguments, call) -> {
-    if (!method.getName().equals("append")) return call.pass();
-    appends.add(new CompletableFuture<>());
-    return appends.getLast();
-  });
+  private final StoreBackend store =
+      Intercepted.of(StoreBackend.class, StoreBackend.of(MemoryStore.open()), (method, arguments, call) -> {
+        if (!method.getName().equals("append")) return call.pass();
+        appends.add(new CompletableFuture<>());
+        return appends.getLast();
+      });
   @SuppressWarnings("unchecked") // the builder has messages of this class
   private final PendingDelivery delivery = new PendingDelivery(store,
       (DefaultDurableBuilder<String>) Durable.kind(ADA.kind(), String.class), BlockBuilder.of(scope.anonymous()),
@@ -58,7 +58,7 @@ class TurnPipelineTest {
     Thread storeThread;
     synchronized (delivery) {
       storeThread = Thread.ofPlatform().start(() -> appends.getFirst().completeExceptionally(
-          new StaleLifeException(TestTurns.turn(ADA, 1, 1))));
+          new StaleLifeException(ADA, 1)));
       Patience.eventually(() -> storeThread.getState() == Thread.State.BLOCKED); // it waits for delivery's monitor
       turns.load();
     }

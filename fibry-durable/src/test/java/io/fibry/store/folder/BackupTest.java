@@ -9,6 +9,7 @@ import io.fibry.store.Store;
 import io.fibry.store.StoreClosedException;
 import io.fibry.store.StoreDamagedException;
 import io.fibry.store.folder.repair.SalvagePlan;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.support.Intercepted;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
@@ -53,20 +54,20 @@ class BackupTest {
     return new Store.ActorId("box", "b" + number);
   }
 
-  private static Store.Turn turn(Store.ActorId actor, long life, long number, List<String> handled,
-      List<Store.PendingMessage> sends) {
-    return new Store.Turn(actor, life, number, Instant.EPOCH, number % 20 == 0, new byte[64], handled, sends);
+  private static StoreBackend.Turn turn(Store.ActorId actor, long life, long number, List<String> handled,
+      List<StoreBackend.PendingMessage> sends) {
+    return new StoreBackend.Turn(actor, life, number, Instant.EPOCH, number % 20 == 0, new byte[64], handled, sends);
   }
 
   /**
    * Turn n of the writer sends message n to its box, and turn n of the box handles message n - 1.
    */
-  private void write(Store store, int writer, AtomicBoolean stop) throws Exception {
+  private void write(StoreBackend store, int writer, AtomicBoolean stop) throws Exception {
     long life = store.load(writer(writer)).life();
     long boxLife = store.load(box(writer)).life();
     for (long n = 1; !stop.get(); n++) {
       lastSubmitted.set(writer, n);
-      var message = new Store.PendingMessage(box(writer), "m" + n, Instant.EPOCH, new byte[8]);
+      var message = new StoreBackend.PendingMessage(box(writer), "m" + n, Instant.EPOCH, new byte[8]);
       store.append(turn(writer(writer), life, n, List.of(), List.of(message)));
       var handled = n == 1 ? List.<String>of() : List.of("m" + (n - 1));
       store.append(turn(box(writer), boxLife, n, handled, List.of())).toCompletableFuture().get();
@@ -113,7 +114,7 @@ class BackupTest {
   private void copyUnderLoad(Disks disks, int copies, UnaryOperator<FolderStore.Options> options) throws Exception {
     var stop = new AtomicBoolean();
     var data = disks.open("data");
-    try (var store = FolderStore.open(data, options); var threads = Executors.newCachedThreadPool()) {
+    try (var store = (LogStore) FolderStore.open(data, options); var threads = Executors.newCachedThreadPool()) {
       var tasks = new ArrayList<Future<?>>();
       for (int i = 0; i < WRITERS; i++) {
         int writer = i;
@@ -152,7 +153,7 @@ class BackupTest {
   }
 
   private void assertCopyIsComplete(StorageDirectory copy, long[] minTurns) {
-    try (var store = FolderStore.open(copy, SMALL)) {
+    try (var store = (LogStore) FolderStore.open(copy, SMALL)) {
       assertEquals(List.of(), store.health().tornFiles());
       for (int i = 0; i < WRITERS; i++) {
         long writer = store.load(writer(i)).lastTurn();
@@ -168,7 +169,7 @@ class BackupTest {
 
   @Test
   void unfinishedBackupCannotBeOpened() throws Exception {
-    try (var store = FolderStore.open(folder.resolve("data"), SMALL)) {
+    try (var store = (LogStore) FolderStore.open(folder.resolve("data"), SMALL)) {
       long life = store.load(writer(0)).life();
       for (int n = 1; n < 200; n++)
         store.append(turn(writer(0), life, n, List.of(), List.of())).toCompletableFuture().get();
@@ -195,7 +196,7 @@ class BackupTest {
   @Test
   void closeEndsRunningBackup() throws Exception {
     var faulty = new FaultyDisk(folder.resolve("data"));
-    var store = FolderStore.open(faulty.disk(), SMALL);
+    var store = (LogStore) FolderStore.open(faulty.disk(), SMALL);
     long life = store.load(writer(0)).life();
     for (int n = 1; n < 400; n++)
       store.append(turn(writer(0), life, n, List.of(), List.of())).toCompletableFuture().get();
@@ -216,7 +217,7 @@ class BackupTest {
     }
   }
 
-  private static boolean isOpen(FolderStore store) {
+  private static boolean isOpen(LogStore store) {
     try {
       store.dueTime(box(0), "none");
       return true;

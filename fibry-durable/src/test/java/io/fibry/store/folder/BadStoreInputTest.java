@@ -8,6 +8,7 @@ import io.fibry.store.MemoryStore;
 import io.fibry.store.Store;
 import io.fibry.store.StoreClosedException;
 import io.fibry.store.StoreDamagedException;
+import io.fibry.store.spi.StoreBackend;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -28,8 +29,8 @@ class BadStoreInputTest {
   @TempDir
   private Path folder;
 
-  private FolderStore open() {
-    return FolderStore.open(folder, options -> options.withSegmentBytes(1 << 18));
+  private LogStore open() {
+    return (LogStore) FolderStore.open(folder, options -> options.withSegmentBytes(1 << 18));
   }
 
   private static String refusal(Executable code) {
@@ -40,12 +41,12 @@ class BadStoreInputTest {
     return assertThrowsExactly(NullPointerException.class, code).getMessage();
   }
 
-  private static Store.PendingMessage message(String id) {
-    return new Store.PendingMessage(ADA, id, Instant.EPOCH, new byte[1]);
+  private static StoreBackend.PendingMessage message(String id) {
+    return new StoreBackend.PendingMessage(ADA, id, Instant.EPOCH, new byte[1]);
   }
 
-  private static Store.Turn turn(long life, long number) {
-    return new Store.Turn(ADA, life, number, Instant.EPOCH, false, new byte[1], List.of(), List.of());
+  private static StoreBackend.Turn turn(long life, long number) {
+    return new StoreBackend.Turn(ADA, life, number, Instant.EPOCH, false, new byte[1], List.of(), List.of());
   }
 
   // ---- options
@@ -65,7 +66,8 @@ class BadStoreInputTest {
   @Test
   void syncIntervalMayBeForever() throws Exception {
     try (
-        var store = FolderStore.open(folder, options -> options.withSegmentBytes(1 << 14).withSyncInterval(FOR_EVER))) {
+        var store = (LogStore) FolderStore.open(folder,
+            options -> options.withSegmentBytes(1 << 14).withSyncInterval(FOR_EVER))) {
       store.append(turn(store.load(ADA).life(), 1)).toCompletableFuture().get();
     }
     try (var store = open()) {
@@ -102,12 +104,12 @@ class BadStoreInputTest {
   void dueTimeOutOfRangeIsRefused() {
     assertEquals("a message for account 'ada' is due at +1000000000-12-31T23:59:59.999999999Z; stores know "
         + "milliseconds, from -292275055-05-16T16:47:04.192Z to +292278994-08-17T07:12:55.807Z",
-        refusal(() -> new Store.PendingMessage(ADA, "m", Instant.MAX, new byte[0])));
+        refusal(() -> new StoreBackend.PendingMessage(ADA, "m", Instant.MAX, new byte[0])));
   }
 
   @Test
   void invalidOffsetIsReportedInOneLine() {
-    try (var store = open(); var memory = MemoryStore.open()) {
+    try (var store = open(); var memory = StoreBackend.of(MemoryStore.open())) {
       assertEquals("'a\\nb' is no offset in the history of account", refusal(() -> store.history("account", "a\nb")));
       assertEquals("'a\\nb' is no offset in the history of a store in memory",
           refusal(() -> memory.history("account", "a\nb")));
@@ -116,12 +118,12 @@ class BadStoreInputTest {
 
   @Test
   void turnsWithHugeRetentionAreRetained() throws Exception {
-    try (var store = open(); var memory = MemoryStore.open()) {
+    try (var store = open(); var memory = StoreBackend.of(MemoryStore.open())) {
       for (var testStore : List.of(store, memory)) {
         long life = testStore.load(ADA).life();
         testStore.setRetention("account", Duration.ofDays(365_000_000));
         testStore.append(turn(life, 1)).toCompletableFuture().get();
-        testStore.snapshot(new Store.Turn(ADA, life, 1, Instant.EPOCH, true, new byte[1], List.of(), List.of()));
+        testStore.snapshot(new StoreBackend.Turn(ADA, life, 1, Instant.EPOCH, true, new byte[1], List.of(), List.of()));
 
         assertEquals(1, testStore.history("account", "").poll().size());
       }
@@ -136,7 +138,7 @@ class BadStoreInputTest {
   @Test
   void turnWithTooManyMessagesIsRefused() {
     try (var store = open()) {
-      var turn = new Store.Turn(ADA, store.load(ADA).life(), 1, Instant.EPOCH, false, new byte[1],
+      var turn = new StoreBackend.Turn(ADA, store.load(ADA).life(), 1, Instant.EPOCH, false, new byte[1],
           Collections.nCopies(65_536, "m"), List.of());
 
       assertEquals("a turn of account 'ada' handles or sends 65536 messages; at most 65535 are possible",
@@ -146,7 +148,7 @@ class BadStoreInputTest {
 
   @Test
   void replacedLogFileIsReportedAsDamage() throws Exception {
-    try (var store = FolderStore.open(folder, options -> options.withSegmentBytes(4096))) {
+    try (var store = (LogStore) FolderStore.open(folder, options -> options.withSegmentBytes(4096))) {
       long life = store.load(ADA).life();
       for (int i = 1; i <= 6; i++) store.append(turn(life, i)).toCompletableFuture().get();
     }
@@ -193,13 +195,13 @@ class BadStoreInputTest {
     assertEquals("clock", nullText(() -> MemoryStore.open(null)));
     assertEquals("kind", nullText(() -> new Store.ActorId(null, "ada")));
     assertEquals("key", nullText(() -> new Store.ActorId("account", null)));
-    assertEquals("due", nullText(() -> new Store.PendingMessage(ADA, "m", null, new byte[0])));
-    assertEquals("at", nullText(() -> new Store.Turn(ADA, 1, 1, null, true, new byte[0], List.of(), List.of())));
+    assertEquals("due", nullText(() -> new StoreBackend.PendingMessage(ADA, "m", null, new byte[0])));
+    assertEquals("at", nullText(() -> new StoreBackend.Turn(ADA, 1, 1, null, true, new byte[0], List.of(), List.of())));
   }
 
   @Test
   void openStoreRefusesNullArguments() {
-    try (var store = open(); var memory = MemoryStore.open()) {
+    try (var store = open(); var memory = StoreBackend.of(MemoryStore.open())) {
       assertEquals("folder", nullText(() -> store.backup((Path) null)));
       assertEquals("to", nullText(() -> store.backup((StorageDirectory) null)));
       for (var testStore : List.of(store, memory)) {

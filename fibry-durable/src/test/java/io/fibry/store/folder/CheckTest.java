@@ -12,6 +12,7 @@ import io.fibry.store.StoreInUseException;
 import io.fibry.store.folder.log.LogReader;
 import io.fibry.store.folder.log.Segment;
 import io.fibry.store.folder.log.StoreIdFile;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.support.Child;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -38,8 +39,8 @@ class CheckTest {
     return temporary.resolve("data");
   }
 
-  private FolderStore open(Path folder) {
-    return FolderStore.open(folder, options -> options.withSegmentBytes(1 << 14));
+  private LogStore open(Path folder) {
+    return (LogStore) FolderStore.open(folder, options -> options.withSegmentBytes(1 << 14));
   }
 
   /** Stores turns of both actors alternately. Turn 3 of each sends a message to the other actor. */
@@ -51,17 +52,19 @@ class CheckTest {
         append(store, ADA, adaLife, i, false, GRACE);
         append(store, GRACE, graceLife, i, true, ADA);
       }
-      store.enqueue(new Store.PendingMessage(ADA, "x:aside", Store.PendingMessage.NEVER, new byte[] {1}), 9)
+      store
+          .enqueue(new StoreBackend.PendingMessage(ADA, "x:aside", StoreBackend.PendingMessage.NEVER, new byte[] {1}),
+              9)
           .toCompletableFuture()
           .get();
     }
   }
 
-  private static void append(Store store, Store.ActorId id, long life, int number, boolean full,
+  private static void append(StoreBackend store, Store.ActorId id, long life, int number, boolean full,
       Store.ActorId recipient) throws Exception {
-    var sends = number != 3 ? List.<Store.PendingMessage>of()
-        : List.of(new Store.PendingMessage(recipient, "m:" + id.key(), Instant.EPOCH, new byte[] {3}));
-    store.append(new Store.Turn(id, life, number, Instant.EPOCH, full, body(id, number), List.of(), sends))
+    var sends = number != 3 ? List.<StoreBackend.PendingMessage>of()
+        : List.of(new StoreBackend.PendingMessage(recipient, "m:" + id.key(), Instant.EPOCH, new byte[] {3}));
+    store.append(new StoreBackend.Turn(id, life, number, Instant.EPOCH, full, body(id, number), List.of(), sends))
         .toCompletableFuture().get();
   }
 
@@ -200,7 +203,7 @@ class CheckTest {
     try (var store = open(temporary.resolve("new")); var history = store.history("account", offset)) {
       append(store, ADA, store.load(ADA).life(), 8, false, GRACE);
 
-      assertEquals(List.of(8L), history.poll().stream().map(Store.StoredTurn::number).toList());
+      assertEquals(List.of(8L), history.poll().stream().map(StoreBackend.StoredTurn::number).toList());
     }
   }
 

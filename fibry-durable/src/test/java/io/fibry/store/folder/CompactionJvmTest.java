@@ -1,6 +1,7 @@
 package io.fibry.store.folder;
 
 import io.fibry.store.Store;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.support.Child;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
@@ -22,7 +23,8 @@ class CompactionJvmTest {
     public static void main(String[] args) throws Exception {
       var firstFile = Path.of(args[0], "00000001.log");
       try (var store =
-          FolderStore.open(Path.of(args[0]), o -> o.withSegmentBytes(SEGMENT).withMaxPendingBytes(1 << 20))) {
+          StoreBackend
+              .of(FolderStore.open(Path.of(args[0]), o -> o.withSegmentBytes(SEGMENT).withMaxPendingBytes(1 << 20)))) {
         var lives = new long[ACTORS];
         for (int i = 0; i < ACTORS; i++) lives[i] = store.load(id(i)).life();
         long number = 0;
@@ -30,7 +32,7 @@ class CompactionJvmTest {
           CompletionStage<Void> lastAppend = null;
           number++;
           for (int i = 0; i < ACTORS; i++)
-            lastAppend = store.append(new Store.Turn(id(i), lives[i], number, Instant.EPOCH, true,
+            lastAppend = store.append(new StoreBackend.Turn(id(i), lives[i], number, Instant.EPOCH, true,
                 ByteBuffer.allocate(50_000).putLong(number).array(), List.of(), List.of()));
           lastAppend.toCompletableFuture().get();
         }

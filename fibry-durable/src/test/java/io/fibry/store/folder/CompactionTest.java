@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.store.Store;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
 import io.fibry.test.CrashDisk;
@@ -37,8 +38,8 @@ class CompactionTest {
 
   private final CrashDisk memory = CrashDisk.empty();
 
-  private static FolderStore open(StorageDirectory disk) {
-    return FolderStore.open(disk, options -> options.withSegmentBytes(SEGMENT));
+  private static StoreBackend open(StorageDirectory disk) {
+    return StoreBackend.of(FolderStore.open(disk, options -> options.withSegmentBytes(SEGMENT)));
   }
 
   private static long bytes(StorageDirectory disk) throws IOException {
@@ -55,9 +56,10 @@ class CompactionTest {
     }
   }
 
-  private static Store.Turn turn(Store.ActorId actor, long life, long number, boolean isFullState, List<String> handled,
-      List<Store.PendingMessage> sends) {
-    return new Store.Turn(actor, life, number, Instant.EPOCH, isFullState, body(number), handled, sends);
+  private static StoreBackend.Turn turn(Store.ActorId actor, long life, long number, boolean isFullState,
+      List<String> handled,
+      List<StoreBackend.PendingMessage> sends) {
+    return new StoreBackend.Turn(actor, life, number, Instant.EPOCH, isFullState, body(number), handled, sends);
   }
 
   private static byte[] body(long number) {
@@ -126,12 +128,12 @@ class CompactionTest {
   /**
    * Turn n of the writer sends message n to its box, and turn n of the box handles message n - 1.
    */
-  private static Void write(Store store, int writer, int turns, Random random, AtomicLongArray lastNumbers)
+  private static Void write(StoreBackend store, int writer, int turns, Random random, AtomicLongArray lastNumbers)
       throws Exception {
     long life = store.load(writer(writer)).life();
     long boxLife = store.load(box(writer)).life();
     for (long n = 1; n <= turns; n++) {
-      var message = new Store.PendingMessage(box(writer), "m" + n, Instant.EPOCH, body(n));
+      var message = new StoreBackend.PendingMessage(box(writer), "m" + n, Instant.EPOCH, body(n));
       var handled = n == 1 ? List.<String>of() : List.of("m" + (n - 1));
       var stored = store.append(turn(writer(writer), life, n, random.nextInt(20) == 0, List.of(), List.of(message)));
       store.append(turn(box(writer), boxLife, n, true, handled, List.of())).toCompletableFuture().get();
@@ -139,7 +141,7 @@ class CompactionTest {
       lastNumbers.set(writer, n);
       if (n % 50 != 0) continue;
       var pending = store.pending(box(writer), Instant.MAX, 9);
-      assertEquals(List.of("m" + n), pending.stream().map(Store.PendingMessage::id).toList());
+      assertEquals(List.of("m" + n), pending.stream().map(StoreBackend.PendingMessage::id).toList());
       assertArrayEquals(body(n), pending.getFirst().body());
     }
     return null;
@@ -149,7 +151,7 @@ class CompactionTest {
    * Reads an idle actor until the test stops it. Meanwhile the compaction moves the turns of this
    * actor.
    */
-  private static int read(Store store, AtomicBoolean stop) throws Exception {
+  private static int read(StoreBackend store, AtomicBoolean stop) throws Exception {
     var idleActor = new Store.ActorId("quiet", "q");
     long life = store.load(idleActor).life();
     for (long n = 1; n <= 20; n++)
@@ -162,7 +164,7 @@ class CompactionTest {
     return reads;
   }
 
-  private static void assertBodiesMatchNumbers(Store.LoadedActor loaded) {
+  private static void assertBodiesMatchNumbers(StoreBackend.LoadedActor loaded) {
     long number = loaded.lastTurn() - loaded.bodies().size();
     for (var body : loaded.bodies()) assertArrayEquals(body(++number), body);
   }
@@ -185,14 +187,14 @@ class CompactionTest {
    * Writes turns until the disk has fewer bytes than {@code maxSegments} full segments. Each write
    * wakes the compaction, so a compaction that has fallen behind catches up.
    */
-  private static long replaceUntilSmall(Store store, StorageDirectory disk, int maxSegments) throws Exception {
+  private static long replaceUntilSmall(StoreBackend store, StorageDirectory disk, int maxSegments) throws Exception {
     var loaded = store.load(STATE);
     long lastNumber = loaded.lastTurn();
     while (bytes(disk) >= maxSegments * SEGMENT) lastNumber = append(store, loaded.life(), lastNumber, 100);
     return lastNumber;
   }
 
-  private static long append(Store store, long life, long lastNumber, int turns) {
+  private static long append(StoreBackend store, long life, long lastNumber, int turns) {
     CompletionStage<Void> stored = null;
     for (long n = lastNumber + 1; n <= lastNumber + turns; n++)
       stored = store.append(turn(STATE, life, n, true, List.of(), List.of()));

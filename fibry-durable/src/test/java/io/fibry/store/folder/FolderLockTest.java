@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.fibry.store.Store;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.support.Child;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -35,15 +36,15 @@ class FolderLockTest {
     folder = temporary.resolve("data").resolve("store");
   }
 
-  private static Store.Turn turn(long life, long number) {
-    return new Store.Turn(ADA, life, number, Instant.now(), false, new byte[] {1}, List.of(), List.of());
+  private static StoreBackend.Turn turn(long life, long number) {
+    return new StoreBackend.Turn(ADA, life, number, Instant.now(), false, new byte[] {1}, List.of(), List.of());
   }
 
-  private static void append(Store store, long life, long number) throws Exception {
+  private static void append(StoreBackend store, long life, long number) throws Exception {
     store.append(turn(life, number)).toCompletableFuture().get();
   }
 
-  private Throwable refusal(Store store, long life, long number) {
+  private Throwable refusal(StoreBackend store, long life, long number) {
     return assertThrows(ExecutionException.class, () -> append(store, life, number)).getCause();
   }
 
@@ -54,7 +55,7 @@ class FolderLockTest {
   /** Opens a store, stores the next turn of an actor, and keeps the store open. */
   static final class Taker {
     public static void main(String[] args) throws Exception {
-      try (var store = FolderStore.open(Path.of(args[0]))) {
+      try (var store = (LogStore) FolderStore.open(Path.of(args[0]))) {
         var loaded = store.load(ADA);
         append(store, loaded.life(), loaded.lastTurn() + 1);
         System.out.println("stored after " + loaded.lastTurn());
@@ -65,7 +66,7 @@ class FolderLockTest {
 
   @Test
   void storeThatLostItsLockAcknowledgesNothing() throws Exception {
-    var store = FolderStore.open(folder);
+    var store = (LogStore) FolderStore.open(folder);
     long life = store.load(ADA).life();
     append(store, life, 1);
     Files.readAllBytes(folder.resolve("store.lock")); // on POSIX, the close after this read releases the lock
@@ -78,7 +79,7 @@ class FolderLockTest {
       assertContains(" was locked by process " + taker.handle().pid() + ", because", text);
       store.close();
     }
-    try (var reopened = FolderStore.open(folder)) {
+    try (var reopened = (LogStore) FolderStore.open(folder)) {
       assertEquals(3, reopened.load(ADA).lastTurn()); // all turns that either process acknowledged
     }
   }
@@ -86,7 +87,7 @@ class FolderLockTest {
   @Test
   void storeWithDeletedLockAcknowledgesNothing() throws Exception {
     assumeTrue(isPosix());
-    var store = FolderStore.open(folder);
+    var store = (LogStore) FolderStore.open(folder);
     long life = store.load(ADA).life();
     append(store, life, 1);
     Files.delete(folder.resolve("store.lock"));
@@ -119,7 +120,7 @@ class FolderLockTest {
   @Test
   void newFolderIsReadableOnlyByItsUser() throws Exception {
     assumeTrue(isPosix());
-    try (var store = FolderStore.open(folder)) {
+    try (var store = (LogStore) FolderStore.open(folder)) {
       append(store, store.load(ADA).life(), 1);
     }
     try (Stream<Path> files = Files.walk(temporary)) {

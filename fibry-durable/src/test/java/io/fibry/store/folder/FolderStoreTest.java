@@ -10,6 +10,7 @@ import io.fibry.store.Store;
 import io.fibry.store.StoreClosedException;
 import io.fibry.store.StoreDamagedException;
 import io.fibry.store.StoreInUseException;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.support.Child;
 import io.fibry.support.Intercepted;
 import java.io.UncheckedIOException;
@@ -32,15 +33,15 @@ class FolderStoreTest {
   @TempDir
   private Path folder;
 
-  private FolderStore open() {
-    return FolderStore.open(folder, options -> options.withSegmentBytes(1 << 14));
+  private LogStore open() {
+    return (LogStore) FolderStore.open(folder, options -> options.withSegmentBytes(1 << 14));
   }
 
-  private static Store.Turn turn(Store.ActorId id, long life, long number, boolean isFullState, byte[] body) {
-    return new Store.Turn(id, life, number, Instant.now(), isFullState, body, List.of(), List.of());
+  private static StoreBackend.Turn turn(Store.ActorId id, long life, long number, boolean isFullState, byte[] body) {
+    return new StoreBackend.Turn(id, life, number, Instant.now(), isFullState, body, List.of(), List.of());
   }
 
-  private static void append(Store store, Store.Turn turn) throws Exception {
+  private static void append(StoreBackend store, StoreBackend.Turn turn) throws Exception {
     store.append(turn).toCompletableFuture().get();
   }
 
@@ -101,7 +102,7 @@ class FolderStoreTest {
       if (method.getName().equals("sync")) syncs.incrementAndGet();
       return call.pass();
     });
-    try (var store = FolderStore.open(counting, options -> options.withSegmentBytes(1 << 14))) {
+    try (var store = (LogStore) FolderStore.open(counting, options -> options.withSegmentBytes(1 << 14))) {
       assertThrows(StoreInUseException.class, () -> StorageDirectory.open(folder));
       long life = store.load(ADA).life();
       int syncsBefore = syncs.get();
@@ -119,7 +120,7 @@ class FolderStoreTest {
   /** Prints whether it could open the folder. */
   static final class Opener {
     public static void main(String[] args) {
-      try (var store = FolderStore.open(Path.of(args[0]))) {
+      try (var store = (LogStore) FolderStore.open(Path.of(args[0]))) {
         System.out.println("opened " + store);
       } catch (StoreInUseException failure) {
         System.out.println(failure.getMessage());
@@ -143,10 +144,11 @@ class FolderStoreTest {
 
   @Test
   void storeWithSmallerOptionsReadsLargerRecords() throws Exception {
-    try (var store = FolderStore.open(folder)) {
+    try (var store = (LogStore) FolderStore.open(folder)) {
       append(store, turn(ADA, store.load(ADA).life(), 1, false, new byte[1 << 20]));
     }
-    try (var store = FolderStore.open(folder, options -> options.withSegmentBytes(1 << 16).withMaxPendingBytes(4096))) {
+    try (var store =
+        (LogStore) FolderStore.open(folder, options -> options.withSegmentBytes(1 << 16).withMaxPendingBytes(4096))) {
       assertEquals(1 << 20, store.load(ADA).bodies().getFirst().length);
     }
   }
@@ -232,10 +234,10 @@ class FolderStoreTest {
 
   @Test
   void closeStoresTurnsDespiteLongSyncInterval() throws Exception {
-    try (var store = FolderStore.open(folder, options -> options.withSyncInterval(Duration.ofHours(1)))) {
+    try (var store = (LogStore) FolderStore.open(folder, options -> options.withSyncInterval(Duration.ofHours(1)))) {
       append(store, turn(ADA, store.load(ADA).life(), 1, false, new byte[] {1}));
     }
-    try (var store = FolderStore.open(folder)) {
+    try (var store = (LogStore) FolderStore.open(folder)) {
       assertEquals(1, store.load(ADA).lastTurn());
     }
   }

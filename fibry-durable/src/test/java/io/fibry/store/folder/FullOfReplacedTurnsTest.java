@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.durable.TestTurns;
-import io.fibry.store.Store;
 import io.fibry.store.StoreFullException;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.support.Intercepted;
 import io.fibry.support.Patience;
 import java.io.IOException;
@@ -42,19 +42,19 @@ class FullOfReplacedTurnsTest {
 
   @Test
   void storeOnFullDiskIsCompactedAtOnce() throws Exception {
-    try (var store = FolderStore.open(disk(), options -> options.withSegmentBytes(SEGMENT))) {
+    try (var store = StoreBackend.of(FolderStore.open(disk(), options -> options.withSegmentBytes(SEGMENT)))) {
       for (int i = 1; i <= 20; i++) {
         int number = i;
         Patience.eventually("turn " + i + " was refused", () -> isStored(store, number));
       }
     }
-    try (var store = FolderStore.open(folder)) {
+    try (var store = StoreBackend.of(FolderStore.open(folder))) {
       assertEquals(20, store.load(ADA).lastTurn());
     }
     assertTrue(FolderStore.check(folder).isWhole());
   }
 
-  private static boolean isStored(Store store, int number) {
+  private static boolean isStored(StoreBackend store, int number) {
     try {
       store.append(TestTurns.turn(ADA, store.load(ADA).life(), number, true, new byte[TURN_BYTES]))
           .toCompletableFuture()

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.store.Store;
 import io.fibry.store.StoreFullException;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
 import java.io.IOException;
@@ -31,8 +32,8 @@ class HealthTest {
   @TempDir
   private Path folder;
 
-  private FolderStore open() {
-    return FolderStore.open(folder, options -> options.withSegmentBytes(SEGMENT));
+  private LogStore open() {
+    return (LogStore) FolderStore.open(folder, options -> options.withSegmentBytes(SEGMENT));
   }
 
   private long bytes() throws IOException {
@@ -41,14 +42,15 @@ class HealthTest {
     }
   }
 
-  private static CompletableFuture<Void> append(Store store, Store.ActorId actor, long life, long number, int size,
-      Store.PendingMessage... sends) {
-    return store.append(new Store.Turn(actor, life, number, Instant.EPOCH, true, new byte[size], List.of(),
+  private static CompletableFuture<Void> append(StoreBackend store, Store.ActorId actor, long life, long number,
+      int size,
+      StoreBackend.PendingMessage... sends) {
+    return store.append(new StoreBackend.Turn(actor, life, number, Instant.EPOCH, true, new byte[size], List.of(),
         List.of(sends))).toCompletableFuture();
   }
 
-  private static Store.PendingMessage message(Store.ActorId to, String id, Instant due) {
-    return new Store.PendingMessage(to, id, due, new byte[1]);
+  private static StoreBackend.PendingMessage message(Store.ActorId to, String id, Instant due) {
+    return new StoreBackend.PendingMessage(to, id, due, new byte[1]);
   }
 
   @Test
@@ -56,7 +58,7 @@ class HealthTest {
     try (var store = open()) {
       long life = store.load(ADA).life();
       append(store, ADA, life, 1, 1, message(GRACE, "m", Instant.EPOCH), message(ADA, "r", FAR_FUTURE)).get();
-      append(store, ADA, life, 2, 1, message(ADA, "x", Store.PendingMessage.NEVER)).get();
+      append(store, ADA, life, 2, 1, message(ADA, "x", StoreBackend.PendingMessage.NEVER)).get();
       store.enqueue(message(GRACE, "n", Instant.EPOCH), 10).toCompletableFuture().get();
 
       var health = store.health();
@@ -111,7 +113,7 @@ class HealthTest {
   @Test
   void healthCountsPendingWrites() throws Exception {
     var faulty = new FaultyDisk(folder);
-    try (var store = FolderStore.open(faulty.disk(), options -> options.withSegmentBytes(SEGMENT))) {
+    try (var store = (LogStore) FolderStore.open(faulty.disk(), options -> options.withSegmentBytes(SEGMENT))) {
       long life = store.load(ADA).life();
       append(store, ADA, life, 1, 1).get();
       faulty.awaitFile("00000002.log");
@@ -134,7 +136,7 @@ class HealthTest {
   @Test
   void fullStoreRefusesNewActorsFirstAndRecovers() throws Exception {
     var faulty = new FaultyDisk(folder);
-    try (var store = FolderStore.open(faulty.disk(), options -> options.withSegmentBytes(SEGMENT));
+    try (var store = (LogStore) FolderStore.open(faulty.disk(), options -> options.withSegmentBytes(SEGMENT));
         var logged = new Logged()) {
       long ada = store.load(ADA).life();
       long grace = store.load(GRACE).life();

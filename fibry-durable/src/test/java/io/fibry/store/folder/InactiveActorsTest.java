@@ -11,6 +11,7 @@ import io.fibry.store.StoreDamagedException;
 import io.fibry.store.folder.log.Frame;
 import io.fibry.store.folder.log.LogRecord;
 import io.fibry.store.folder.log.Segment;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
 import io.fibry.test.CrashDisk;
@@ -47,20 +48,21 @@ class InactiveActorsTest {
   private Path folder;
   private final long seed = Long.getLong("fibry.seed", System.nanoTime());
 
-  private FolderStore open() {
+  private StoreBackend open() {
     return open(CrashDisk.empty());
   }
 
-  private static FolderStore open(StorageDirectory disk) {
-    return FolderStore.open(disk, options -> options.withSegmentBytes(1 << 14));
+  private static StoreBackend open(StorageDirectory disk) {
+    return StoreBackend.of(FolderStore.open(disk, options -> options.withSegmentBytes(1 << 14)));
   }
 
-  private static Store.Turn turn(Store.ActorId id, long life, long number, boolean isFullState, List<String> handledIds,
-      List<Store.PendingMessage> messages) {
-    return new Store.Turn(id, life, number, Instant.EPOCH, isFullState, new byte[40], handledIds, messages);
+  private static StoreBackend.Turn turn(Store.ActorId id, long life, long number, boolean isFullState,
+      List<String> handledIds,
+      List<StoreBackend.PendingMessage> messages) {
+    return new StoreBackend.Turn(id, life, number, Instant.EPOCH, isFullState, new byte[40], handledIds, messages);
   }
 
-  private static Store.Turn turn(long life, long number) {
+  private static StoreBackend.Turn turn(long life, long number) {
     return turn(ADA, life, number, false, List.of(), List.of());
   }
 
@@ -104,7 +106,8 @@ class InactiveActorsTest {
         for (int n = 1; n <= 3; n++) store.append(turn(id, life, n, id == ids.getFirst(), List.of(), List.of()));
         if (id != ids.get(2)) store.endLife(id, life);
       }
-      store.enqueue(new Store.PendingMessage(ids.get(3), "m", Instant.EPOCH, new byte[0]), 1).toCompletableFuture()
+      store.enqueue(new StoreBackend.PendingMessage(ids.get(3), "m", Instant.EPOCH, new byte[0]), 1)
+          .toCompletableFuture()
           .join();
       store.load(ids.get(4));
 
@@ -115,7 +118,7 @@ class InactiveActorsTest {
     }
   }
 
-  private static Set<Store.ActorId> actors(Store store) {
+  private static Set<Store.ActorId> actors(StoreBackend store) {
     var listed = new ArrayList<Store.ActorId>();
     store.forEachActor(listed::add);
     var ids = Set.copyOf(listed);
@@ -164,7 +167,7 @@ class InactiveActorsTest {
     }
   }
 
-  private void checkAll(Store store, List<ExpectedActor> actors) {
+  private void checkAll(StoreBackend store, List<ExpectedActor> actors) {
     for (var actor : actors) actor.check(store);
     var listed = actors(store);
     for (var actor : actors) assertEquals(actor.isKnown(), listed.contains(actor.id),
@@ -226,7 +229,7 @@ class InactiveActorsTest {
    * Lists the actors again and again until the test ends. Each list must have all actors of the
    * list before.
    */
-  private static int listUntilStopped(Store store, AtomicBoolean stop) {
+  private static int listUntilStopped(StoreBackend store, AtomicBoolean stop) {
     int lists = 0;
     var previous = Set.<Store.ActorId>of();
     do {
@@ -251,7 +254,7 @@ class InactiveActorsTest {
       id = new Store.ActorId("account", "a" + number);
     }
 
-    void runLife(Store store, SplittableRandom random, ExpectedActor recipient) {
+    void runLife(StoreBackend store, SplittableRandom random, ExpectedActor recipient) {
       if (random.nextInt(4) == 0) enqueueMessage(store);
       if (!lifeLock.tryLock()) return;
       try {
@@ -277,28 +280,28 @@ class InactiveActorsTest {
       }
     }
 
-    private Store.Turn nextTurn(SplittableRandom random, List<String> handledIds, ExpectedActor recipient) {
-      var messages = random.nextInt(6) == 0 ? List.of(recipient.message()) : List.<Store.PendingMessage>of();
+    private StoreBackend.Turn nextTurn(SplittableRandom random, List<String> handledIds, ExpectedActor recipient) {
+      var messages = random.nextInt(6) == 0 ? List.of(recipient.message()) : List.<StoreBackend.PendingMessage>of();
       messages.forEach(message -> recipient.expectedPendingIds.add(message.id()));
       expectedPendingIds.removeAll(handledIds);
       return turn(id, lastLife, ++lastTurn, random.nextInt(3) > 0, handledIds, messages);
     }
 
-    private void enqueueMessage(Store store) {
+    private void enqueueMessage(StoreBackend store) {
       var message = message();
       expectedPendingIds.add(message.id());
       assertTrue(store.enqueue(message, Integer.MAX_VALUE).toCompletableFuture().join());
     }
 
-    private synchronized Store.PendingMessage message() {
-      return new Store.PendingMessage(id, "m" + ++sent, Instant.EPOCH, new byte[10]);
+    private synchronized StoreBackend.PendingMessage message() {
+      return new StoreBackend.PendingMessage(id, "m" + ++sent, Instant.EPOCH, new byte[10]);
     }
 
     boolean isKnown() {
       return lastTurn > 0 || !expectedPendingIds.isEmpty();
     }
 
-    void check(Store store) {
+    void check(StoreBackend store) {
       var loaded = store.load(id);
       assertEquals(lastTurn, loaded.lastTurn(), "seed " + seed);
       assertEquals(expectedPendingIds, new HashSet<>(loaded.pendingIds()), "seed " + seed);

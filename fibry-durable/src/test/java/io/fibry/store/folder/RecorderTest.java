@@ -9,6 +9,7 @@ import io.fibry.ActorSystem;
 import io.fibry.Request;
 import io.fibry.durable.Durable;
 import io.fibry.store.Store;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.support.Logged;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -39,12 +40,15 @@ class RecorderTest {
     return new FaultyDisk(folder);
   }
 
-  private static FolderStore openStore(FaultyDisk faulty) {
-    return FolderStore.open(faulty.disk(), options -> options.withSegmentBytes(SEGMENT));
+  private static LogStore openStore(FaultyDisk faulty) {
+    return (LogStore) FolderStore.open(faulty.disk(), options -> options.withSegmentBytes(SEGMENT));
   }
 
-  private static void append(Store store, long life, long number, boolean isFullState, int size) throws Exception {
-    store.append(new Store.Turn(ADA, life, number, Instant.EPOCH, isFullState, new byte[size], List.of(), List.of()))
+  private static void append(StoreBackend store, long life, long number, boolean isFullState, int size)
+      throws Exception {
+    store
+        .append(
+            new StoreBackend.Turn(ADA, life, number, Instant.EPOCH, isFullState, new byte[size], List.of(), List.of()))
         .toCompletableFuture().get();
   }
 
@@ -55,7 +59,7 @@ class RecorderTest {
   @Test
   void commitEventHasBytesAndTimes() throws Exception {
     try (var recorded = new Recorded("fibry.Commit")) {
-      try (var store = FolderStore.open(folder)) {
+      try (var store = (LogStore) FolderStore.open(folder)) {
         append(store, store.load(ADA).life(), 1, true, 1_000);
       }
 
@@ -73,7 +77,7 @@ class RecorderTest {
   @Test
   void commitWithSyncIntervalHasNoSyncTime() throws Exception {
     try (var recorded = new Recorded("fibry.Commit")) {
-      try (var store = FolderStore.open(folder, options -> options.withSyncInterval(Duration.ofHours(1)))) {
+      try (var store = (LogStore) FolderStore.open(folder, options -> options.withSyncInterval(Duration.ofHours(1)))) {
         append(store, store.load(ADA).life(), 1, true, 1);
       }
 
@@ -90,7 +94,7 @@ class RecorderTest {
           context.persist(1L);
           context.reply(count, sum + 1);
         });
-    try (var store = FolderStore.open(folder)) {
+    try (var store = (LogStore) FolderStore.open(folder)) {
       for (int round = 0; round < 2; round++)
         try (var recorded = new Recorded("fibry.Load"); var actor = counter.newActor(ActorSystem.named("c"), store)) {
           for (int i = 1; i <= 10; i++) assertEquals(10 * round + i, actor.ask(new Count()));
@@ -107,7 +111,7 @@ class RecorderTest {
   @Test
   void compactionEventHasFreedBytes() throws Exception {
     try (var recorded = new Recorded("fibry.Compaction")) {
-      try (var store = FolderStore.open(folder, options -> options.withSegmentBytes(SEGMENT))) {
+      try (var store = (LogStore) FolderStore.open(folder, options -> options.withSegmentBytes(SEGMENT))) {
         long life = store.load(ADA).life();
         for (int i = 1; Files.exists(folder.resolve("00000001.log")); i++) append(store, life, i, true, 1_000);
       }

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.store.Store.StoredTurn;
+import io.fibry.store.spi.StoreBackend.StoredTurn;
 import io.fibry.store.StoreClosedException;
 import io.fibry.support.Patience;
 import java.time.Duration;

@@ -9,6 +9,7 @@ import io.fibry.store.Store;
 import io.fibry.store.StoreDamagedException;
 import io.fibry.store.folder.log.Frame;
 import io.fibry.store.folder.log.Segment;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.support.Patience;
 import io.fibry.test.CrashDisk;
 import java.time.Duration;
@@ -29,12 +30,13 @@ class HistoryTest {
   private final long seed = Long.getLong("fibry.seed", System.nanoTime());
   private final CrashDisk disk = CrashDisk.empty();
 
-  private FolderStore open() {
-    return FolderStore.open(disk, options -> options.withSegmentBytes(SEGMENT));
+  private LogStore open() {
+    return (LogStore) FolderStore.open(disk, options -> options.withSegmentBytes(SEGMENT));
   }
 
-  private static Store.Turn turn(String kind, int actor, long life, long number, boolean isFullState, int bytes) {
-    return new Store.Turn(new Store.ActorId(kind, "a" + actor), life, number, Instant.EPOCH, isFullState,
+  private static StoreBackend.Turn turn(String kind, int actor, long life, long number, boolean isFullState,
+      int bytes) {
+    return new StoreBackend.Turn(new Store.ActorId(kind, "a" + actor), life, number, Instant.EPOCH, isFullState,
         new byte[bytes], List.of(), List.of());
   }
 
@@ -42,7 +44,7 @@ class HistoryTest {
    * Writes events of some actors, and replaces the state of another actor so that files are
    * rewritten. Continues until files were rewritten, because the rewriting thread may be late.
    */
-  private Void write(Store store, Random random) throws Exception {
+  private Void write(StoreBackend store, Random random) throws Exception {
     long life = store.load(new Store.ActorId("state", "a0")).life();
     var lives = new long[ACTORS];
     var lastTurns = new long[ACTORS];
@@ -65,8 +67,9 @@ class HistoryTest {
   }
 
   /** Reads all turns, up to the large turn at the end. */
-  private static List<Store.StoredTurn> read(Store store, String offset, Random random) throws InterruptedException {
-    var turns = new ArrayList<Store.StoredTurn>();
+  private static List<StoreBackend.StoredTurn> read(StoreBackend store, String offset, Random random)
+      throws InterruptedException {
+    var turns = new ArrayList<StoreBackend.StoredTurn>();
     try (var history = store.history("event", offset)) {
       while (turns.isEmpty() || turns.getLast().body().length < 1_000) {
         turns.addAll(history.take());
@@ -76,7 +79,7 @@ class HistoryTest {
     return turns;
   }
 
-  private static List<String> names(List<Store.StoredTurn> turns) {
+  private static List<String> names(List<StoreBackend.StoredTurn> turns) {
     return turns.stream().map(turn -> turn.key() + " " + turn.number()).toList();
   }
 
@@ -84,7 +87,7 @@ class HistoryTest {
   void eachTurnIsReadOnceWhileFilesMove() throws Exception {
     System.out.println("history: -Dfibry.seed=" + seed);
     var random = new Random(seed);
-    List<Store.StoredTurn> turns;
+    List<StoreBackend.StoredTurn> turns;
     try (var store = open(); var threads = Executors.newVirtualThreadPerTaskExecutor()) {
       var reader = threads.submit(() -> read(store, "", new Random(seed)));
       var writer = threads.submit(() -> write(store, new Random(seed + 1)));
@@ -105,7 +108,7 @@ class HistoryTest {
     }
   }
 
-  private void checkReadsFromOffsets(Store store, List<Store.StoredTurn> turns, Random random)
+  private void checkReadsFromOffsets(StoreBackend store, List<StoreBackend.StoredTurn> turns, Random random)
       throws InterruptedException {
     assertEquals(names(turns), names(read(store, "", random)), () -> "seed " + seed);
     for (int i = 0; i < 20; i++) {
@@ -136,7 +139,7 @@ class HistoryTest {
     }
   }
 
-  private static void writeEvent(Store store, long life, long n) {
+  private static void writeEvent(StoreBackend store, long life, long n) {
     var stored = store.append(turn("event", 0, life, n, false, 40));
     if (n % 100 == 0) store.snapshot(turn("event", 0, life, n, true, 40));
     if (n % 10 == 0) stored.toCompletableFuture().join();
@@ -144,7 +147,7 @@ class HistoryTest {
 
   @Test
   void historyReadsTurnsThatFillSegment() throws Exception {
-    try (var store = FolderStore.open(disk, options -> options.withSegmentBytes(2 << 20))) {
+    try (var store = (LogStore) FolderStore.open(disk, options -> options.withSegmentBytes(2 << 20))) {
       long life = store.load(new Store.ActorId("event", "a0")).life();
       for (long n = 1; n <= 3; n++)
         store.append(turn("event", 0, life, n, false, (int) n << 19)).toCompletableFuture().get();
@@ -161,7 +164,7 @@ class HistoryTest {
 
   @Test
   void historyWaitsUntilEventIsSynced() throws Exception {
-    try (var store = FolderStore.open(disk, options -> options.withSyncInterval(Duration.ofDays(1)));
+    try (var store = (LogStore) FolderStore.open(disk, options -> options.withSyncInterval(Duration.ofDays(1)));
         var threads = Executors.newVirtualThreadPerTaskExecutor()) {
       long life = store.load(new Store.ActorId("event", "a0")).life();
       store.append(turn("event", 0, life, 1, false, 1)).toCompletableFuture().get();

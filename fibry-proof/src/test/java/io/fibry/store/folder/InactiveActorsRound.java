@@ -9,6 +9,7 @@ import io.fibry.simulation.SimulatedNode;
 import io.fibry.simulation.Simulation;
 import io.fibry.store.StaleLifeException;
 import io.fibry.store.Store;
+import io.fibry.store.spi.StoreBackend;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -79,7 +80,8 @@ final class InactiveActorsRound {
     for (var actor : actors) actor.restart();
     var currentNode = node;
     currentNode.start("open", () -> {
-      var store = FolderStore.open(currentNode.disk(), options -> options.withSegmentBytes(SEGMENT));
+      var store =
+          StoreBackend.of(FolderStore.open(currentNode.disk(), options -> options.withSegmentBytes(SEGMENT)));
       settle(store);
       activeThreads = THREADS;
       for (int i = 0; i < THREADS; i++) {
@@ -91,21 +93,21 @@ final class InactiveActorsRound {
       check(store);
       store.close();
       try (var reopened = FolderStore.open(currentNode.disk(), options -> options.withSegmentBytes(SEGMENT))) {
-        check(reopened);
+        check(StoreBackend.of(reopened));
       }
       isOver = true;
       return null;
     });
   }
 
-  private Object live(Store store, SplittableRandom threadRandom) {
+  private Object live(StoreBackend store, SplittableRandom threadRandom) {
     for (int i = 0; i < LIVES; i++)
       actors.get(threadRandom.nextInt(ACTORS)).live(store, threadRandom, actors.get(threadRandom.nextInt(ACTORS)));
     return --activeThreads;
   }
 
   /** Lists all actors while threads work. An actor that was listed once must be listed again. */
-  private void list(Store store) throws InterruptedException {
+  private void list(StoreBackend store) throws InterruptedException {
     var listed = Set.<Store.ActorId>of();
     while (activeThreads > 0) {
       var current = new HashSet<Store.ActorId>();
@@ -116,13 +118,13 @@ final class InactiveActorsRound {
     }
   }
 
-  private void settle(Store store) {
+  private void settle(StoreBackend store) {
     for (var actor : actors) actor.read(store);
     for (var actor : actors) actor.settle();
     check(store);
   }
 
-  private void check(Store store) {
+  private void check(StoreBackend store) {
     for (var actor : actors) actor.check(store);
   }
 
@@ -142,7 +144,7 @@ final class InactiveActorsRound {
 
     // ---- lives
 
-    void live(Store store, SplittableRandom threadRandom, ActorModel receiver) {
+    void live(StoreBackend store, SplittableRandom threadRandom, ActorModel receiver) {
       if (threadRandom.nextInt(4) == 0) accept(store);
       if (isAlive) return;
       isAlive = true;
@@ -166,30 +168,30 @@ final class InactiveActorsRound {
       isAlive = false;
     }
 
-    private Store.Turn next(SplittableRandom threadRandom, List<String> handledIds, ActorModel receiver) {
+    private StoreBackend.Turn next(SplittableRandom threadRandom, List<String> handledIds, ActorModel receiver) {
       long number = ++lastTurn;
       for (var message : handledIds) messages.get(message).handledBy = number;
       var outbox =
           threadRandom.nextInt(6) == 0 ? List.of(receiver.message(new Message(this, number)))
-              : List.<Store.PendingMessage>of();
+              : List.<StoreBackend.PendingMessage>of();
       return turn(number, threadRandom.nextInt(3) > 0, handledIds, outbox);
     }
 
-    private Store.Turn turn(long number, boolean isFullState, List<String> handledIds,
-        List<Store.PendingMessage> outbox) {
-      return new Store.Turn(id, life, number, Instant.EPOCH, isFullState, new byte[40], handledIds, outbox);
+    private StoreBackend.Turn turn(long number, boolean isFullState, List<String> handledIds,
+        List<StoreBackend.PendingMessage> outbox) {
+      return new StoreBackend.Turn(id, life, number, Instant.EPOCH, isFullState, new byte[40], handledIds, outbox);
     }
 
-    private void accept(Store store) {
+    private void accept(StoreBackend store) {
       var message = new Message(null, 0);
       assertTrue(store.enqueue(message(message), Integer.MAX_VALUE).toCompletableFuture().join());
       message.isConfirmed = true;
     }
 
-    private Store.PendingMessage message(Message message) {
+    private StoreBackend.PendingMessage message(Message message) {
       String name = "m" + ++sentCount;
       messages.put(name, message);
-      return new Store.PendingMessage(id, name, Instant.EPOCH, new byte[10]);
+      return new StoreBackend.PendingMessage(id, name, Instant.EPOCH, new byte[10]);
     }
 
     // ---- after a crash
@@ -200,7 +202,7 @@ final class InactiveActorsRound {
     }
 
     /** Reads the state after a crash: any unconfirmed turn may exist, with all turns before it. */
-    void read(Store store) {
+    void read(StoreBackend store) {
       var loaded = store.load(id);
       assertTrue(confirmedTurn <= loaded.lastTurn() && loaded.lastTurn() <= lastTurn,
           () -> id + " has turn " + loaded.lastTurn() + ", confirmed is " + confirmedTurn + ", sent " + lastTurn);
@@ -225,7 +227,7 @@ final class InactiveActorsRound {
       messages.values().removeIf(message -> message.sender != null && message.turn > message.sender.lastTurn);
     }
 
-    void check(Store store) {
+    void check(StoreBackend store) {
       var loaded = store.load(id);
       assertEquals(lastTurn, loaded.lastTurn(), id::toString);
       var pendingIds = new TreeSet<String>();

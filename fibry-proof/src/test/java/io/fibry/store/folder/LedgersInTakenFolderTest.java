@@ -6,6 +6,7 @@ import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.durable.Ledgers;
 import io.fibry.store.Store;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.support.Child;
 import io.fibry.support.Intercepted;
 import io.fibry.support.Soak;
@@ -50,10 +51,13 @@ class LedgersInTakenFolderTest {
       var input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
       while (input.readLine() != null) {
         try (var store = FolderStore.open(Path.of(arguments[0]), SMALL)) {
-          var loaded = store.load(TAKEN);
+          var backend = StoreBackend.of(store);
+          var loaded = backend.load(TAKEN);
           long number = loaded.lastTurn() + 1;
-          store.append(new Store.Turn(TAKEN, loaded.life(), number, Instant.now(), false, new byte[] {1}, List.of(),
-              List.of())).toCompletableFuture().get();
+          backend.append(
+              new StoreBackend.Turn(TAKEN, loaded.life(), number, Instant.now(), false, new byte[] {1}, List.of(),
+                  List.of()))
+              .toCompletableFuture().get();
           System.out.println("stored " + number);
           input.readLine();
         }
@@ -141,7 +145,7 @@ class LedgersInTakenFolderTest {
         tell("close");
         taker.awaitLine("closed");
         owner = new Owner();
-        assertEquals(i, owner.store.load(TAKEN).lastTurn(), () -> "-Dfibry.seed=" + ledgers.seed());
+        assertEquals(i, StoreBackend.of(owner.store).load(TAKEN).lastTurn(), () -> "-Dfibry.seed=" + ledgers.seed());
       }
       ledgers.awaitMore(MAX_ANSWERS);
 

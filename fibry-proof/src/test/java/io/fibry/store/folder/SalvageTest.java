@@ -7,6 +7,7 @@ import io.fibry.store.Store;
 import io.fibry.store.StoreDamagedException;
 import io.fibry.store.folder.repair.LogSalvage;
 import io.fibry.store.folder.repair.SalvagePlan;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.support.Soak;
 import io.fibry.test.CrashDisk;
 import java.io.IOException;
@@ -37,14 +38,16 @@ class SalvageTest {
       for (int n = 1; n <= TURNS; n++)
         for (var id : ACTORS) {
           boolean isFullState = id.key().equals("grace") && n % 7 == 0;
-          store.append(new Store.Turn(id, lives.get(id), n, Instant.EPOCH, isFullState, body(n), List.of(), List.of()))
+          store
+              .append(new StoreBackend.Turn(id, lives.get(id), n, Instant.EPOCH, isFullState, body(n), List.of(),
+                  List.of()))
               .toCompletableFuture().get();
         }
     }
   }
 
-  private static FolderStore open(StorageDirectory disk) {
-    return FolderStore.open(disk, options -> options.withSegmentBytes(SEGMENT));
+  private static StoreBackend open(StorageDirectory disk) {
+    return StoreBackend.of(FolderStore.open(disk, options -> options.withSegmentBytes(SEGMENT)));
   }
 
   private static byte[] body(int number) {

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.store.Store;
 import io.fibry.store.StoreDamagedException;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.support.Soak;
 import io.fibry.test.CrashDisk;
 import java.time.Duration;
@@ -48,13 +49,13 @@ class StorePowerCutTest {
     private final Map<Store.ActorId, Long> lastTurns = new HashMap<>();
     private final Map<Store.ActorId, Map<String, String>> pending = new HashMap<>();
 
-    void accept(Store.PendingMessage message) {
+    void accept(StoreBackend.PendingMessage message) {
       var messages = pending.computeIfAbsent(message.to(), absent -> new LinkedHashMap<>());
       messages.remove(message.id());
       messages.put(message.id(), text(message));
     }
 
-    void append(Store.Turn turn) {
+    void append(StoreBackend.Turn turn) {
       var actorBodies = bodies.computeIfAbsent(turn.actor(), absent -> new ArrayList<>());
       if (turn.isFullState()) actorBodies.clear();
       actorBodies.add(new String(turn.body()));
@@ -70,11 +71,11 @@ class StorePowerCutTest {
     }
   }
 
-  private static String text(Store.PendingMessage message) {
+  private static String text(StoreBackend.PendingMessage message) {
     return message.id() + "@" + message.due().toEpochMilli() + "=" + new String(message.body());
   }
 
-  private static String content(Store store) {
+  private static String content(StoreBackend store) {
     return ACTORS.stream().map(actor -> {
       var loaded = store.load(actor);
       return actor + " " + loaded.lastTurn() + " " + loaded.bodies().stream().map(String::new).toList() + " "
@@ -83,13 +84,13 @@ class StorePowerCutTest {
   }
 
   /** A turn, or a message. */
-  private record Step(Store.Turn turn, Store.PendingMessage message) {
+  private record Step(StoreBackend.Turn turn, StoreBackend.PendingMessage message) {
     void run(Model model) {
       if (turn == null) model.accept(message);
       else model.append(turn);
     }
 
-    void run(Store store) throws Exception {
+    void run(StoreBackend store) throws Exception {
       (turn == null ? store.enqueue(message, 99) : store.append(turn)).toCompletableFuture().get();
     }
   }
@@ -109,7 +110,7 @@ class StorePowerCutTest {
     var disk = CrashDisk.empty();
     var model = new Model();
     contents.add(model.content());
-    try (var store = FolderStore.open(disk, options)) {
+    try (var store = StoreBackend.of(FolderStore.open(disk, options))) {
       var steps = steps(ACTORS.stream().map(actor -> store.load(actor).life()).toList());
       disk.afterOperation(() -> check(disk));
       for (var step : steps) {
@@ -131,7 +132,7 @@ class StorePowerCutTest {
   void flippedBitIsDetectedOrHarmless() throws Exception {
     var disk = CrashDisk.empty();
     var model = new Model();
-    try (var store = FolderStore.open(disk, SMALL)) {
+    try (var store = StoreBackend.of(FolderStore.open(disk, SMALL))) {
       for (var step : steps(ACTORS.stream().map(actor -> store.load(actor).life()).toList())) {
         step.run(model);
         step.run(store);
@@ -142,7 +143,7 @@ class StorePowerCutTest {
       var damaged = disk.copy();
       String name = damaged.names().get(random.nextInt(damaged.names().size()));
       damaged.flipBit(name, random.nextLong(8 * damaged.size(name)));
-      try (var store = FolderStore.open(damaged, SMALL)) {
+      try (var store = StoreBackend.of(FolderStore.open(damaged, SMALL))) {
         assertEquals(model.content(), content(store), "seed " + seed);
       } catch (StoreDamagedException damage) {
         detected++;
@@ -161,15 +162,15 @@ class StorePowerCutTest {
       else {
         var handledIds = random.ints(random.nextInt(3), 0, 6).mapToObj(id -> "m" + id).toList();
         var outbox = Stream.generate(() -> message(text)).limit(random.nextInt(3)).toList();
-        steps.add(new Step(new Store.Turn(ACTORS.get(actor), lives.get(actor), ++numbers[actor], Instant.EPOCH,
+        steps.add(new Step(new StoreBackend.Turn(ACTORS.get(actor), lives.get(actor), ++numbers[actor], Instant.EPOCH,
             random.nextInt(3) == 0, text.getBytes(), handledIds, outbox), null));
       }
     }
     return steps;
   }
 
-  private Store.PendingMessage message(String text) {
-    return new Store.PendingMessage(ACTORS.get(random.nextInt(ACTORS.size())), "m" + random.nextInt(6),
+  private StoreBackend.PendingMessage message(String text) {
+    return new StoreBackend.PendingMessage(ACTORS.get(random.nextInt(ACTORS.size())), "m" + random.nextInt(6),
         Instant.ofEpochMilli(random.nextInt(100)), ("to " + text).getBytes());
   }
 
@@ -186,10 +187,10 @@ class StorePowerCutTest {
     images++;
     int firstAllowed = acknowledgedIndex;
     String content;
-    try (var store = FolderStore.open(image, SMALL)) {
+    try (var store = StoreBackend.of(FolderStore.open(image, SMALL))) {
       content = content(store);
     }
-    try (var reopened = FolderStore.open(image, SMALL)) {
+    try (var reopened = StoreBackend.of(FolderStore.open(image, SMALL))) {
       assertEquals(content, content(reopened));
     }
     synchronized (contents) {

@@ -12,6 +12,7 @@ import io.fibry.durable.Durable;
 import io.fibry.store.MemoryStore;
 import io.fibry.store.Store;
 import io.fibry.store.folder.FolderStore;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.support.Patience;
 import java.math.BigDecimal;
 import java.nio.file.Path;
@@ -99,7 +100,7 @@ class PlainJacksonTest {
 
   private static List<Body> turns(Store store, String kind, String key) {
     var bodies = Codec.of(Body.class);
-    return store.load(new Store.ActorId(kind, key)).bodies().stream().map(bodies::decode).toList();
+    return StoreBackend.of(store).load(new Store.ActorId(kind, key)).bodies().stream().map(bodies::decode).toList();
   }
 
   private static void check(Store store) throws Exception {

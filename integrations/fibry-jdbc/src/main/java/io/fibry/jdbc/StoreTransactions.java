@@ -2,7 +2,8 @@ package io.fibry.jdbc;
 
 import io.fibry.store.Store;
 import io.fibry.store.StoreDamagedException;
-import io.fibry.store.ViewOffset;
+import io.fibry.store.spi.StoreBackend;
+import io.fibry.store.spi.ViewOffset;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -55,7 +56,8 @@ final class StoreTransactions {
    * Begins a life of an actor, and reads the actor. Until the commit, no other life of the actor
    * begins, and no turn of the actor is stored.
    */
-  static Store.LoadedActor load(Connection connection, SqlDialect dialect, Store.ActorId actor) throws SQLException {
+  static StoreBackend.LoadedActor load(Connection connection, SqlDialect dialect, Store.ActorId actor)
+      throws SQLException {
     String kind = actor.kind();
     String key = SqlText.encode(actor.key());
     var life = queryAll(connection, dialect.beginLife(), row -> new LifeRow(row.getLong(1), row.getLong(2)), kind, key)
@@ -65,7 +67,7 @@ final class StoreTransactions {
             row -> new TurnRow(row.getLong(1), row.getBoolean(2), row.getBytes(3)),
             kind, key, kind, key, kind, key);
     var pendingIds = queryAll(connection, SqlDialect.MESSAGE_IDS, row -> SqlText.decode(row.getString(1)), kind, key);
-    return new Store.LoadedActor(life.number, life.lastTurn, bodies(actor, turnRows, life.lastTurn), pendingIds);
+    return new StoreBackend.LoadedActor(life.number, life.lastTurn, bodies(actor, turnRows, life.lastTurn), pendingIds);
   }
 
   /** Begins a life whose first turn follows the turn {@code lastTurn}. */
@@ -129,22 +131,23 @@ final class StoreTransactions {
 
   // ---- history
 
-  static List<Store.StoredTurn> history(Connection connection, SqlDialect dialect, String kind, TablePosition position)
+  static List<StoreBackend.StoredTurn> history(Connection connection, SqlDialect dialect, String kind,
+      TablePosition position)
       throws SQLException {
     return queryAll(connection, dialect.history(), StoreTransactions::toStoredTurn, kind, position.tx(),
         position.number());
   }
 
   /** Returns all turns of an actor, including turns before its snapshot. */
-  static List<Store.StoredTurn> turns(Connection connection, Store.ActorId actor) throws SQLException {
+  static List<StoreBackend.StoredTurn> turns(Connection connection, Store.ActorId actor) throws SQLException {
     return queryAll(connection, SqlDialect.TURNS_OF_ACTOR, StoreTransactions::toStoredTurn, actor.kind(),
         SqlText.encode(actor.key()));
   }
 
-  private static Store.StoredTurn toStoredTurn(ResultSet row) throws SQLException {
+  private static StoreBackend.StoredTurn toStoredTurn(ResultSet row) throws SQLException {
     var turn = new TableOffset.TurnId(SqlText.decode(row.getString(3)), row.getLong(4));
     var offset = new TableOffset(readPosition(row), Optional.of(turn));
-    return new Store.StoredTurn(offset.toString(), turn.key(), turn.number(),
+    return new StoreBackend.StoredTurn(offset.toString(), turn.key(), turn.number(),
         Instant.ofEpochMilli(row.getLong(5)), row.getBoolean(6), row.getBytes(7));
   }
 
@@ -190,8 +193,8 @@ final class StoreTransactions {
   static Collection<ViewOffset> views(Connection connection) throws SQLException {
     var views = new HashMap<Store.ActorId, ViewOffset>();
     for (var body : queryAll(connection, SqlDialect.TURN_BODIES,
-        row -> new TurnBody(new Store.ActorId(Store.VIEWS, SqlText.decode(row.getString(1))), row.getBytes(2)),
-        Store.VIEWS))
+        row -> new TurnBody(new Store.ActorId(StoreBackend.VIEWS, SqlText.decode(row.getString(1))), row.getBytes(2)),
+        StoreBackend.VIEWS))
       ViewOffset.of(body.actor, body.bytes).ifPresentOrElse(view -> views.put(body.actor, view),
           () -> views.remove(body.actor));
     return views.values();
@@ -203,10 +206,10 @@ final class StoreTransactions {
 
   // ---- pending messages
 
-  static List<Store.PendingMessage> pending(Connection connection, Store.ActorId actor, Instant until, int max)
+  static List<StoreBackend.PendingMessage> pending(Connection connection, Store.ActorId actor, Instant until, int max)
       throws SQLException {
     return queryAll(connection, SqlDialect.PENDING_OF_ACTOR,
-        row -> new Store.PendingMessage(actor, SqlText.decode(row.getString(1)),
+        row -> new StoreBackend.PendingMessage(actor, SqlText.decode(row.getString(1)),
             Instant.ofEpochMilli(row.getLong(2)), row.getBytes(3)),
         actor.kind(), SqlText.encode(actor.key()),
         millis(until),

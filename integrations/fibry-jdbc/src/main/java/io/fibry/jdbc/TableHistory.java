@@ -1,7 +1,7 @@
 package io.fibry.jdbc;
 
-import io.fibry.store.Store;
 import io.fibry.store.spi.HistoryCursor;
+import io.fibry.store.spi.StoreBackend;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
@@ -25,7 +25,7 @@ final class TableHistory extends HistoryCursor {
   }
 
   @Override
-  public List<Store.StoredTurn> poll() throws InterruptedException {
+  public List<StoreBackend.StoredTurn> poll() throws InterruptedException {
     checkOpen();
     if (!isChecked) store.checkPositions(kind);
     isChecked = true;

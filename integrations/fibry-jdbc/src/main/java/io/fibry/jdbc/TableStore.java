@@ -3,7 +3,8 @@ package io.fibry.jdbc;
 import io.fibry.store.StoreClosedException;
 import io.fibry.store.StoreDamagedException;
 import io.fibry.store.StoreReadException;
-import io.fibry.store.ViewOffset;
+import io.fibry.store.spi.StoreBackend;
+import io.fibry.store.spi.ViewOffset;
 import io.fibry.store.spi.PendingWrite;
 import io.fibry.text.Lines;
 import java.sql.SQLException;
@@ -26,7 +27,7 @@ import javax.sql.DataSource;
  * The implementation of {@link JdbcStore}: one thread writes, and several threads read. It keeps no
  * state of actors in memory: an actor's life and last turn number are in the tables only.
  */
-final class TableStore extends JdbcStore {
+final class TableStore extends JdbcStore implements StoreBackend {
   private static final int PAGE_SIZE = 1_000;
 
   private final String name;

@@ -7,7 +7,8 @@ import static io.fibry.jdbc.StatementRows.ColumnType.TEXT;
 
 import io.fibry.store.StaleLifeException;
 import io.fibry.store.Store;
-import io.fibry.store.ViewOffset;
+import io.fibry.store.spi.StoreBackend;
+import io.fibry.store.spi.ViewOffset;
 import io.fibry.store.spi.PendingWrite;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -40,7 +41,7 @@ final class WriteBatch {
   }
 
   /** @param maxPending empty for a message of a turn, which is never refused */
-  private record MessagePut(Store.PendingMessage message, Optional<Integer> maxPending) {}
+  private record MessagePut(StoreBackend.PendingMessage message, Optional<Integer> maxPending) {}
 
   private final SqlDialect dialect;
   private final Connection connection;
@@ -71,7 +72,7 @@ final class WriteBatch {
   /** Completes the future of an entry. Called after the commit. */
   void complete(PendingWrite<?> entry) {
     if (entry instanceof PendingWrite.TurnWrite write && !hasStored(write))
-      write.completeExceptionally(new StaleLifeException(write.turn()));
+      write.completeExceptionally(new StaleLifeException(write.turn().actor(), write.turn().number()));
     else if (entry instanceof PendingWrite.MessageWrite write) write.complete(hasStored(write.message()));
     else entry.complete(null);
   }
@@ -206,14 +207,14 @@ final class WriteBatch {
     }
   }
 
-  private boolean hasStored(Store.PendingMessage message) {
+  private boolean hasStored(StoreBackend.PendingMessage message) {
     return storedKeys.contains(MessageRowKey.of(message.to(), message.id()));
   }
 
   // ---- snapshots
 
   private void storeSnapshots(Collection<PendingWrite<?>> entries) throws SQLException {
-    var lastSnapshots = new LinkedHashMap<Store.ActorId, Store.Turn>();
+    var lastSnapshots = new LinkedHashMap<Store.ActorId, StoreBackend.Turn>();
     for (var entry : entries)
       if (entry instanceof PendingWrite.SnapshotWrite write) lastSnapshots.put(write.turn().actor(), write.turn());
     for (var actor : lastSnapshots.keySet()) kindsWithSnapshots.add(actor.kind());

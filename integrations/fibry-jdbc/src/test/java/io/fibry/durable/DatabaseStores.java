@@ -5,7 +5,7 @@ import io.fibry.jdbc.Faults;
 import io.fibry.jdbc.JdbcStore;
 import io.fibry.jdbc.Pools;
 import io.fibry.jdbc.PostgresServer;
-import io.fibry.store.Store;
+import io.fibry.store.spi.StoreBackend;
 import java.sql.SQLException;
 import java.time.InstantSource;
 import java.util.ArrayList;
@@ -41,14 +41,14 @@ final class DatabaseStores implements TestStores {
   }
 
   @Override
-  public Store open() {
+  public StoreBackend open() {
     pools.add(Pools.of(database));
     faults = new Faults(pools.getLast());
-    return JdbcStore.open(faults.source(), options -> options.withClock(clock));
+    return StoreBackend.of(JdbcStore.open(faults.source(), options -> options.withClock(clock)));
   }
 
   @Override
-  public Store crash(Store crashed) {
+  public StoreBackend crash(StoreBackend crashed) {
     pools.forEach(HikariDataSource::close);
     crashed.close();
     return open();

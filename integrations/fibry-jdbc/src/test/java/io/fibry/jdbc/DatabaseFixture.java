@@ -2,6 +2,7 @@ package io.fibry.jdbc;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.fibry.store.Store;
+import io.fibry.store.spi.StoreBackend;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -25,7 +26,7 @@ abstract class DatabaseFixture {
   final DataSource database;
   final HikariDataSource pool;
   final Faults faults;
-  final List<Store> stores = new ArrayList<>();
+  final List<StoreBackend> stores = new ArrayList<>();
 
   DatabaseFixture(Maker maker) {
     try {
@@ -48,24 +49,24 @@ abstract class DatabaseFixture {
   }
 
   /** Opens a store whose connections may fail. */
-  JdbcStore open() {
+  StoreBackend open() {
     return open(faults.source());
   }
 
-  JdbcStore open(DataSource source) {
+  StoreBackend open(DataSource source) {
     return open(source, STATEMENT_LIMIT);
   }
 
-  JdbcStore open(DataSource source, InstantSource clock) {
+  StoreBackend open(DataSource source, InstantSource clock) {
     return open(source, options -> options.withStatementLimit(STATEMENT_LIMIT).withClock(clock));
   }
 
-  JdbcStore open(DataSource source, Duration limit) {
+  StoreBackend open(DataSource source, Duration limit) {
     return open(source, options -> options.withStatementLimit(limit));
   }
 
-  private JdbcStore open(DataSource source, UnaryOperator<JdbcStore.Options> change) {
-    var store = JdbcStore.open(source, change);
+  private StoreBackend open(DataSource source, UnaryOperator<JdbcStore.Options> change) {
+    var store = StoreBackend.of(JdbcStore.open(source, change));
     stores.add(store);
     return store;
   }

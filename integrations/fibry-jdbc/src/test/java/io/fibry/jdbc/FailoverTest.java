@@ -7,8 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.store.Store;
 import io.fibry.store.StoreDamagedException;
+import io.fibry.store.spi.StoreBackend;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -18,14 +18,14 @@ class FailoverTest extends DatabaseFixture {
     super(DatabaseFixture::postgres);
   }
 
-  private void storeAndReadTwoTurns(Store store, Store.History history) throws Exception {
+  private void storeAndReadTwoTurns(StoreBackend store, StoreBackend.History history) throws Exception {
     long life = store.load(ADA).life();
     append(store, turn(ADA, life, 1));
     append(store, turn(ADA, life, 2));
     for (int turns = 0; turns < 2;) turns += history.take().size();
   }
 
-  private static void assertTurnsLost(Store.History history) {
+  private static void assertTurnsLost(StoreBackend.History history) {
     var failure = assertThrows(StoreDamagedException.class, history::poll);
     assertTrue(failure.getMessage().contains("has lost turns that the history of kind 'account' has shown"),
         failure.getMessage());

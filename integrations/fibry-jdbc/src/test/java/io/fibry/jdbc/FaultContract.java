@@ -26,7 +26,8 @@ import io.fibry.store.StoreException;
 import io.fibry.store.StoreFullException;
 import io.fibry.store.StoreReadException;
 import io.fibry.store.StoreWriteException;
-import io.fibry.store.ViewOffset;
+import io.fibry.store.spi.StoreBackend;
+import io.fibry.store.spi.ViewOffset;
 import io.fibry.support.Intercepted;
 import io.fibry.support.Patience;
 import java.nio.charset.StandardCharsets;
@@ -62,7 +63,7 @@ abstract class FaultContract extends DatabaseFixture {
       });
 
   private final ActorScope scope = ActorSystem.openScope("faults");
-  private final JdbcStore store = open();
+  private final StoreBackend store = open();
   private final CountDownLatch gate = new CountDownLatch(1); // handlers or commits wait for it
 
   FaultContract(Maker maker) {
@@ -115,7 +116,7 @@ abstract class FaultContract extends DatabaseFixture {
   @Test
   void unconfirmedCommitOfMessageHasUnknownOutcome() {
     faults.onNextCommit(Faults::loseAfter);
-    var message = new Store.PendingMessage(ADA, "m", Instant.EPOCH, new byte[1]);
+    var message = new StoreBackend.PendingMessage(ADA, "m", Instant.EPOCH, new byte[1]);
 
     assertInstanceOf(StoreUnconfirmedException.class, refusal(store.enqueue(message, 9)));
 
@@ -292,7 +293,8 @@ abstract class FaultContract extends DatabaseFixture {
     var now = new AtomicReference<>(Instant.EPOCH);
     var hasFailed = new CountDownLatch(1);
     // one reader thread, so that a read begins only after earlier scans have ended
-    try (var seenStore = JdbcStore.open(faults.source(), options -> options.withMaxReaders(1).withClock(now::get))) {
+    try (var seenStore =
+        StoreBackend.of(JdbcStore.open(faults.source(), options -> options.withMaxReaders(1).withClock(now::get)))) {
       var view = new ViewOffset("account", "seen", "").actor();
       long viewLife = seenStore.load(view).life();
       append(seenStore, turn(view, viewLife, 1, true, new byte[0]));
@@ -341,7 +343,8 @@ abstract class FaultContract extends DatabaseFixture {
 
   @Test
   void exhaustedPoolRefusesTurnsAndRecovers() throws SQLException {
-    try (var smallPool = Pools.of(database, 1, 250); var limitedStore = patiently(() -> JdbcStore.open(smallPool))) {
+    try (var smallPool = Pools.of(database, 1, 250);
+        var limitedStore = patiently(() -> StoreBackend.of(JdbcStore.open(smallPool)))) {
       long life = patiently(() -> limitedStore.load(ADA).life());
       var connection = patiently(smallPool::getConnection);
 
@@ -385,7 +388,7 @@ abstract class FaultContract extends DatabaseFixture {
 
   @Test
   void threadWaitingForCapacityCanBeInterrupted() throws Exception {
-    var limitedStore = JdbcStore.open(faults.source(), options -> options.withMaxPendingBytes(4096));
+    var limitedStore = StoreBackend.of(JdbcStore.open(faults.source(), options -> options.withMaxPendingBytes(4096)));
     long life = limitedStore.load(ADA).life();
     faults.onNextCommit((connection, call) -> {
       gate.await();

@@ -3,6 +3,7 @@ package io.fibry.jdbc;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.store.Store;
+import io.fibry.store.spi.StoreBackend;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -35,15 +36,16 @@ class GroupCommit {
     new Random(1).nextBytes(body);
     try (var server = PostgresServer.make();
         var pool = Pools.of(server.newSchema(), 10, 5_000);
-        var store = JdbcStore.open(pool)) {
+        var store = StoreBackend.of(JdbcStore.open(pool))) {
       var results = new double[3][ROUNDS];
       var lives = new long[ACTORS];
       var lastTurns = new long[ACTORS];
       for (int i = 0; i < ACTORS; i++) lives[i] = store.load(id(i)).life();
       for (int round = -1; round < ROUNDS; round++) { // the first round warms up
         double storeRate = runsPerSecond(ACTORS, actor -> {
-          var turn = new Store.Turn(id(actor), lives[actor], ++lastTurns[actor], Instant.now(), false, body, List.of(),
-              List.of());
+          var turn =
+              new StoreBackend.Turn(id(actor), lives[actor], ++lastTurns[actor], Instant.now(), false, body, List.of(),
+                  List.of());
           store.append(turn).toCompletableFuture().get();
         });
         double oneConnectionRate = runsPerSecond(1, thread -> insert(pool));

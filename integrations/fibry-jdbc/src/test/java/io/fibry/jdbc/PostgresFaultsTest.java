@@ -6,6 +6,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.durable.Ledgers;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.support.FaultProxy;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
@@ -46,7 +47,7 @@ class PostgresFaultsTest {
   private static final class StoreNode implements AutoCloseable {
     private final FaultProxy proxy;
     private final HikariDataSource pool;
-    private final JdbcStore store;
+    private final StoreBackend store;
     private final ActorScope scope;
     private final Ledgers.Addresses ledgers;
 
@@ -54,7 +55,8 @@ class PostgresFaultsTest {
       proxy = FaultProxy.to("127.0.0.1", server.port());
       pool = Pools.of(PostgresServer.source(database.getCurrentSchema(), proxy.port()), 5, 2_000);
       store =
-          FaultContract.patiently(() -> JdbcStore.open(pool, options -> options.withStatementLimit(STATEMENT_LIMIT)));
+          FaultContract.patiently(
+              () -> StoreBackend.of(JdbcStore.open(pool, options -> options.withStatementLimit(STATEMENT_LIMIT))));
       scope = ActorSystem.openScope(name);
       ledgers = new Ledgers.Addresses(Ledgers.kind(name).entities(scope.anonymous(), store, IDLE_LIMIT),
           Ledgers.inboxKind(name).entities(scope.anonymous(), store, IDLE_LIMIT));

@@ -13,11 +13,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.FailureOutcome;
 import io.fibry.store.StaleLifeException;
-import io.fibry.store.Store;
 import io.fibry.store.StoreDamagedException;
 import io.fibry.store.StoreException;
 import io.fibry.store.StoreReadException;
 import io.fibry.store.StoreWriteException;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.support.Patience;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
@@ -184,8 +184,8 @@ class PostgresTest extends DatabaseFixture {
 
     long life = store.load(ADA).life();
     append(store, turn(ADA, life, 1));
-    append(store, new Store.Turn(ADA, life, 2, Instant.now(), true, new byte[1], List.of("a"),
-        List.of(new Store.PendingMessage(ADA, "b", Instant.EPOCH, new byte[1]))));
+    append(store, new StoreBackend.Turn(ADA, life, 2, Instant.now(), true, new byte[1], List.of("a"),
+        List.of(new StoreBackend.PendingMessage(ADA, "b", Instant.EPOCH, new byte[1]))));
     store.snapshot(turn(ADA, life, 2, true));
     assertEquals(2, store.load(ADA).lastTurn());
   }
@@ -293,7 +293,7 @@ class PostgresTest extends DatabaseFixture {
   /**
    * Opens a store with a short limit. Tries again if opening takes longer, on a busy machine.
    */
-  private JdbcStore openImpatient(DataSource source) {
+  private StoreBackend openImpatient(DataSource source) {
     return Patience.valueDespite(StoreReadException.class, () -> open(source, STATEMENT_LIMIT));
   }
 
@@ -316,7 +316,7 @@ class PostgresTest extends DatabaseFixture {
    * Begins to store a turn, and pauses its transaction before the commit. Tries again with another
    * turn if a busy machine reaches the statement limit before the commit.
    */
-  private CompletableFuture<Void> pauseBeforeCommit(JdbcStore store) {
+  private CompletableFuture<Void> pauseBeforeCommit(StoreBackend store) {
     for (;;) try {
       var ada = store.load(ADA);
       var commitBegun = new CountDownLatch(1);

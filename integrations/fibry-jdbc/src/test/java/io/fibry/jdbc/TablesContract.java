@@ -10,8 +10,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.durable.Histories;
-import io.fibry.store.Store;
 import io.fibry.store.StoreDamagedException;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.support.Patience;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -50,8 +50,9 @@ abstract class TablesContract extends DatabaseFixture {
   void oldTurnsAreDeletedWhenSnapshotCoversThem() throws Exception {
     var store = open();
     long life = store.load(ADA).life();
-    for (int i = 1; i <= 10; i++) append(store, new Store.Turn(ADA, life, i, Instant.EPOCH, false, new byte[] {1},
-        List.of(), List.of()));
+    for (int i = 1; i <= 10; i++)
+      append(store, new StoreBackend.Turn(ADA, life, i, Instant.EPOCH, false, new byte[] {1},
+          List.of(), List.of()));
     append(store, turn(ADA, life, 11));
     store.snapshot(turn(ADA, life, 11, true, (byte) 9));
     eventually(() -> count("fibry_snapshot") == 1);
@@ -68,9 +69,9 @@ abstract class TablesContract extends DatabaseFixture {
   void oldTurnsWithoutCoveringSnapshotAreRetained() throws Exception {
     var store = open();
     long life = store.load(ADA).life();
-    append(store, new Store.Turn(ADA, life, 1, Instant.EPOCH, false, new byte[] {1}, List.of(), List.of()));
+    append(store, new StoreBackend.Turn(ADA, life, 1, Instant.EPOCH, false, new byte[] {1}, List.of(), List.of()));
     long grace = store.load(GRACE).life();
-    append(store, new Store.Turn(GRACE, grace, 1, Instant.EPOCH, false, new byte[] {1}, List.of(), List.of()));
+    append(store, new StoreBackend.Turn(GRACE, grace, 1, Instant.EPOCH, false, new byte[] {1}, List.of(), List.of()));
     store.snapshot(turn(GRACE, grace, 1, true, (byte) 9));
     eventually(() -> count("fibry_snapshot") == 1);
     store.setRetention("account", Duration.ofDays(1));
@@ -166,8 +167,8 @@ abstract class TablesContract extends DatabaseFixture {
 
   @Test
   void concurrentStoresMayCreateTables() throws Exception {
-    var stores = new ArrayList<CompletableFuture<JdbcStore>>();
-    for (int i = 0; i < 4; i++) stores.add(CompletableFuture.supplyAsync(() -> JdbcStore.open(pool)));
+    var stores = new ArrayList<CompletableFuture<StoreBackend>>();
+    for (int i = 0; i < 4; i++) stores.add(CompletableFuture.supplyAsync(() -> StoreBackend.of(JdbcStore.open(pool))));
     for (var store : stores) Patience.value(store).close();
 
     assertEquals(1, number("select count(*) from fibry_format"));

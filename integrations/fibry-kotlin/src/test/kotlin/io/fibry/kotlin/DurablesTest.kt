@@ -10,6 +10,7 @@ import io.fibry.durable.StorageFailedException
 import io.fibry.store.MemoryStore
 import io.fibry.store.Store
 import io.fibry.store.folder.FolderStore
+import io.fibry.store.spi.StoreBackend
 import java.nio.file.Path
 import java.time.Instant
 import java.time.InstantSource
@@ -186,14 +187,14 @@ class DurablesTest {
           eventually { gate.isEntered }
           val second = launch { ada.await(Withdraw(-10)) }
           val id = Store.ActorId("account", "ada")
-          eventually { store.pending(id, Instant.MAX, 9).size == 2 }
+          eventually { StoreBackend.of(store).pending(id, Instant.MAX, 9).size == 2 }
 
           second.cancelAndJoin()
           gate.open()
           first.join()
 
           assertTrue(second.isCancelled)
-          eventually { store.pending(id, Instant.MAX, 9).isEmpty() }
+          eventually { StoreBackend.of(store).pending(id, Instant.MAX, 9).isEmpty() }
           assertEquals(11, ada.await(Balance))
         }
       }
@@ -274,9 +275,10 @@ class DurablesTest {
     order.newActor(scope.named("o1"), store).use { again ->
       assertEquals(Paid("receipt 0", listOf("cup"), Optional.empty()), again.await(Wake))
     }
+    val backend = StoreBackend.of(store)
     val id = Store.ActorId("order", "o1")
-    assertEquals(Optional.of(now.plusSeconds(86_400)), store.dueTime(id, "r:check"))
-    assertEquals(Optional.of(now.plusSeconds(7 * 86_400)), store.dueTime(id, "r:late"))
+    assertEquals(Optional.of(now.plusSeconds(86_400)), backend.dueTime(id, "r:check"))
+    assertEquals(Optional.of(now.plusSeconds(7 * 86_400)), backend.dueTime(id, "r:late"))
     assertEquals(1, charged.size)
   }
 

@@ -12,6 +12,7 @@ import io.fibry.nats.store.TurnWriter;
 import io.fibry.nats.stream.JetStreamLog;
 import io.fibry.store.StoreClosedException;
 import io.fibry.store.spi.PendingWrite;
+import io.fibry.store.spi.StoreBackend;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -32,7 +33,7 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 /** A store with a {@link TurnWriter} for each actor that is loaded or has pending tasks. */
-final class StreamStore extends NatsStore {
+final class StreamStore extends NatsStore implements StoreBackend {
   private static final int PAGE_SIZE = 1_000;
 
   private final StoreContext context;

@@ -5,7 +5,7 @@ import io.fibry.nats.NatsNetwork;
 import io.fibry.nats.NatsNetwork.Role;
 import io.fibry.nats.NatsStore;
 import io.fibry.nats.Servers;
-import io.fibry.store.Store;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.support.Patience;
 import java.time.InstantSource;
 import java.util.Optional;
@@ -37,13 +37,13 @@ final class NatsStores implements TestStores {
   }
 
   @Override
-  public Store open() {
+  public StoreBackend open() {
     lastStore = FaultyStores.open(network, app, options -> options.withClock(clock).withRequestLimit(Patience.LONG));
     return lastStore.store();
   }
 
   @Override
-  public Store crash(Store before) {
+  public StoreBackend crash(StoreBackend before) {
     lastStore.closeConnection();
     return open();
   }

@@ -1,7 +1,7 @@
 package io.fibry.durable;
 
 import io.fibry.nats.ReplicatedStream;
-import io.fibry.store.Store;
+import io.fibry.store.spi.StoreBackend;
 import java.time.InstantSource;
 
 /**
@@ -25,13 +25,13 @@ final class ReplicaStores implements TestStores {
   }
 
   @Override
-  public Store open() {
+  public StoreBackend open() {
     lastStore = replicas.open(options -> options.withClock(clock));
     return lastStore.store();
   }
 
   @Override
-  public Store crash(Store before) {
+  public StoreBackend crash(StoreBackend before) {
     lastStore.closeConnection();
     return open();
   }

@@ -8,6 +8,7 @@ import io.fibry.nats.stream.PurgeTarget;
 import io.fibry.nats.stream.WriteOutcome;
 import io.fibry.store.Store;
 import io.fibry.store.StoreReadException;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.support.Patience;
 import io.nats.client.api.MessageInfo;
 import java.io.IOException;
@@ -161,19 +162,19 @@ public final class FaultyStores {
 
   /** A store, and the faults that a test can cause in it. */
   public static final class FaultyStore {
-    private final Store store;
+    private final StoreBackend store;
     private final NatsConnection connection;
     private final FaultyLog log;
     private final StoreSubjects subjects;
 
-    private FaultyStore(Store store, NatsConnection connection, FaultyLog log, StoreSubjects subjects) {
+    private FaultyStore(StoreBackend store, NatsConnection connection, FaultyLog log, StoreSubjects subjects) {
       this.store = store;
       this.subjects = subjects;
       this.connection = connection;
       this.log = log;
     }
 
-    public Store store() {
+    public StoreBackend store() {
       return store;
     }
 

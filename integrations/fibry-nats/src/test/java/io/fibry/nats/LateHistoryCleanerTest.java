@@ -2,7 +2,8 @@ package io.fibry.nats;
 
 import io.fibry.nats.NatsNetwork.Role;
 import io.fibry.store.Store;
-import io.fibry.store.ViewOffset;
+import io.fibry.store.spi.StoreBackend;
+import io.fibry.store.spi.ViewOffset;
 import io.fibry.support.Patience;
 import io.fibry.test.NatsServer;
 import java.nio.charset.StandardCharsets;
@@ -20,19 +21,20 @@ class LateHistoryCleanerTest {
   private static final Store.ActorId COUNTER_X = new Store.ActorId("counter", "x");
   private static final Store.ActorId VIEW = new ViewOffset("counter", "v", "").actor();
 
-  private static void append(Store store, Store.ActorId id, long life, long number, boolean isFullState,
+  private static void append(StoreBackend store, Store.ActorId id, long life, long number, boolean isFullState,
       String body) {
-    var turn = new Store.Turn(id, life, number, Instant.EPOCH, isFullState, body.getBytes(StandardCharsets.UTF_8),
-        List.of(), List.of());
+    var turn =
+        new StoreBackend.Turn(id, life, number, Instant.EPOCH, isFullState, body.getBytes(StandardCharsets.UTF_8),
+            List.of(), List.of());
     (isFullState && id.equals(COUNTER_X) ? store.end(turn) : store.append(turn)).toCompletableFuture().join();
   }
 
-  private static String lastOffset(Store store) {
+  private static String lastOffset(StoreBackend store) {
     var turns = readHistory(store);
     return turns.isEmpty() ? "" : turns.getLast().offset();
   }
 
-  private static List<Store.StoredTurn> readHistory(Store store) {
+  private static List<StoreBackend.StoredTurn> readHistory(StoreBackend store) {
     try (var history = store.history("counter", "")) {
       return history.poll();
     } catch (InterruptedException interrupt) {
@@ -46,7 +48,7 @@ class LateHistoryCleanerTest {
     try (var server = NatsServer.start(Servers.folder(), "")) {
       var network = Servers.network(server);
       NatsStore.open(network, "bank").close(); // a keeper creates the stream
-      try (var node = NatsStore.open(network.withRole(Role.NODE), "bank")) {
+      try (var node = StoreBackend.of(NatsStore.open(network.withRole(Role.NODE), "bank"))) {
         long life = node.load(COUNTER_X).life();
         long lifeOfView = node.load(VIEW).life();
         append(node, VIEW, lifeOfView, 1, true, "");
@@ -54,7 +56,7 @@ class LateHistoryCleanerTest {
         append(node, COUNTER_X, life, 4, true, "end");
         for (int i = 2; i < 5; i++) append(node, VIEW, lifeOfView, i, true, lastOffset(node)); // the node cannot delete
 
-        try (var keeper = NatsStore.open(network, "bank")) {
+        try (var keeper = StoreBackend.of(NatsStore.open(network, "bank"))) {
           var nextNumber = new AtomicLong(5);
           Patience.eventually(() -> {
             append(node, VIEW, lifeOfView, nextNumber.getAndIncrement(), true, lastOffset(node));

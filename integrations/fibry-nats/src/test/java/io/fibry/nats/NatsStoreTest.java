@@ -20,6 +20,7 @@ import io.fibry.store.StoreException;
 import io.fibry.store.StoreFullException;
 import io.fibry.store.StoreReadException;
 import io.fibry.store.StoreWriteException;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.support.Patience;
 import io.nats.client.PurgeOptions;
 import io.nats.client.api.StreamConfiguration;
@@ -38,10 +39,11 @@ class NatsStoreTest extends StreamFixture {
   @Test
   void messageResentByAnotherStoreIsHandledOnce() {
     long life = store.load(ADA).life();
-    var parkedMessage = new Store.PendingMessage(ADA, "x", Store.PendingMessage.NEVER, new byte[1]);
+    var parkedMessage = new StoreBackend.PendingMessage(ADA, "x", StoreBackend.PendingMessage.NEVER, new byte[1]);
     append(store, turnWithMessages(ADA, life, 1, List.of(), parkedMessage));
     open().store().enqueue(message(ADA, "x"), Integer.MAX_VALUE).toCompletableFuture().join();
-    assertEquals(List.of("x"), store.pending(ADA, Instant.now(), 9).stream().map(Store.PendingMessage::id).toList());
+    assertEquals(List.of("x"),
+        store.pending(ADA, Instant.now(), 9).stream().map(StoreBackend.PendingMessage::id).toList());
 
     append(store, turnWithMessages(ADA, life, 2, List.of("x")));
 
@@ -66,7 +68,7 @@ class NatsStoreTest extends StreamFixture {
     for (var id : ids) store.enqueue(message(ADA, id), 999).toCompletableFuture().join();
 
     var failure = assertInstanceOf(StoreWriteException.class, refusal(store.append(
-        new Store.Turn(ADA, life, 1, Instant.now(), false, new byte[960_000], ids, List.of()))));
+        new StoreBackend.Turn(ADA, life, 1, Instant.now(), false, new byte[960_000], ids, List.of()))));
 
     assertTrue(failure.getMessage().startsWith("turn 1 of account 'ada' takes 10"), failure.getMessage());
     assertTrue(
@@ -225,8 +227,10 @@ class NatsStoreTest extends StreamFixture {
   void oldTurnsWithoutCoveringSnapshotAreRetained() {
     append(store, oldTurn(store.load(ADA).life(), 1));
     long lifeOfGrace = store.load(GRACE).life();
-    append(store, new Store.Turn(GRACE, lifeOfGrace, 1, Instant.EPOCH, false, new byte[] {1}, List.of(), List.of()));
-    append(store, new Store.Turn(GRACE, lifeOfGrace, 2, Instant.EPOCH, false, new byte[] {1}, List.of(), List.of()));
+    append(store,
+        new StoreBackend.Turn(GRACE, lifeOfGrace, 1, Instant.EPOCH, false, new byte[] {1}, List.of(), List.of()));
+    append(store,
+        new StoreBackend.Turn(GRACE, lifeOfGrace, 2, Instant.EPOCH, false, new byte[] {1}, List.of(), List.of()));
     store.snapshot(turn(GRACE, lifeOfGrace, 2, true, (byte) 9));
     Patience.eventually(() -> countMessages(subjects.snapshot(GRACE)) == 1);
     store.setRetention("account", Duration.ofDays(1));
@@ -236,8 +240,8 @@ class NatsStoreTest extends StreamFixture {
     assertEquals(2, store.load(GRACE).lastTurn());
   }
 
-  private static Store.Turn oldTurn(long life, long number) {
-    return new Store.Turn(ADA, life, number, Instant.EPOCH, false, new byte[] {1}, List.of(), List.of());
+  private static StoreBackend.Turn oldTurn(long life, long number) {
+    return new StoreBackend.Turn(ADA, life, number, Instant.EPOCH, false, new byte[] {1}, List.of(), List.of());
   }
 
   @Test
@@ -286,7 +290,8 @@ class NatsStoreTest extends StreamFixture {
 
     var sizeFailure = assertThrows(IllegalArgumentException.class,
         () -> store.append(turn(ADA, life, 1, false, new byte[1 << 20])));
-    var sends = IntStream.range(0, 1_000).mapToObj(i -> message(GRACE, "m" + i)).toArray(Store.PendingMessage[]::new);
+    var sends =
+        IntStream.range(0, 1_000).mapToObj(i -> message(GRACE, "m" + i)).toArray(StoreBackend.PendingMessage[]::new);
     var countFailure = assertThrows(IllegalArgumentException.class,
         () -> store.append(turnWithMessages(ADA, life, 1, List.of(), sends)));
 
@@ -308,7 +313,8 @@ class NatsStoreTest extends StreamFixture {
   @Test
   void turnMaySend999Messages() {
     long life = store.load(ADA).life();
-    var sends = IntStream.range(0, 999).mapToObj(i -> message(GRACE, "m" + i)).toArray(Store.PendingMessage[]::new);
+    var sends =
+        IntStream.range(0, 999).mapToObj(i -> message(GRACE, "m" + i)).toArray(StoreBackend.PendingMessage[]::new);
 
     append(store, turnWithMessages(ADA, life, 1, List.of(), sends));
 

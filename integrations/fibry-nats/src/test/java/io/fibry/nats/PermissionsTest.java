@@ -14,6 +14,7 @@ import io.fibry.cluster.TransportException;
 import io.fibry.cluster.UnavailableException;
 import io.fibry.durable.Durable;
 import io.fibry.mailbox.Mailbox;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
 import io.fibry.test.NatsServer;
@@ -88,7 +89,7 @@ class PermissionsTest {
       assertEquals(new Count(), Patience.nextOf(news));
     }
     doWork();
-    try (var store = NatsStore.open(network(), "bank"); var history = store.history("counter", "")) {
+    try (var store = StoreBackend.of(NatsStore.open(network(), "bank")); var history = store.history("counter", "")) {
       assertEquals(7, history.take().size());
     }
 

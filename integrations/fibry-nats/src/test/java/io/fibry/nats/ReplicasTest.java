@@ -11,7 +11,8 @@ import io.fibry.nats.connection.StoreSubjects;
 import io.fibry.store.Store;
 import io.fibry.store.StoreUnconfirmedException;
 import io.fibry.store.StoreException;
-import io.fibry.store.ViewOffset;
+import io.fibry.store.spi.StoreBackend;
+import io.fibry.store.spi.ViewOffset;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
 import java.time.Instant;
@@ -32,14 +33,14 @@ class ReplicasTest {
 
   private final long seed = Long.getLong("fibry.seed", System.nanoTime());
   private final ReplicatedStream replicas = new ReplicatedStream(seed);
-  private final Store store = replicas.open(options -> options).store();
+  private final StoreBackend store = replicas.open(options -> options).store();
 
-  private static List<Long> numbers(List<Store.StoredTurn> turns) {
-    return turns.stream().map(Store.StoredTurn::number).toList();
+  private static List<Long> numbers(List<StoreBackend.StoredTurn> turns) {
+    return turns.stream().map(StoreBackend.StoredTurn::number).toList();
   }
 
-  private static List<Store.StoredTurn> readRemainder(Store.History history) throws InterruptedException {
-    var remainder = new ArrayList<Store.StoredTurn>();
+  private static List<StoreBackend.StoredTurn> readRemainder(StoreBackend.History history) throws InterruptedException {
+    var remainder = new ArrayList<StoreBackend.StoredTurn>();
     for (var page = history.poll(); !page.isEmpty(); page = history.poll()) remainder.addAll(page);
     return remainder;
   }
@@ -150,8 +151,8 @@ class ReplicasTest {
     var stores = List.of(store, replicas.open(options -> options).store());
     replicas.loseAnswers(2);
     var lives = new HashMap<Store.ActorId, Life>();
-    var states = new ArrayList<Store.StoredTurn>();
-    var events = new ArrayList<Store.StoredTurn>();
+    var states = new ArrayList<StoreBackend.StoredTurn>();
+    var events = new ArrayList<StoreBackend.StoredTurn>();
     try (var stateHistory = store.history("state", ""); var eventHistory = store.history("event", "")) {
       for (int i = 0; i < STEPS; i++) {
         var id = new Store.ActorId(random.nextBoolean() ? "state" : "event", "k" + random.nextInt(3));
@@ -188,17 +189,17 @@ class ReplicasTest {
 
   /** A life of an actor in one of the stores. The other store may begin the next life. */
   private static final class Life {
-    private final Store store;
+    private final StoreBackend store;
     private final long number;
     private long lastTurn;
 
-    private Life(Store store, long number, long lastTurn) {
+    private Life(StoreBackend store, long number, long lastTurn) {
       this.store = store;
       this.number = number;
       this.lastTurn = lastTurn;
     }
 
-    static Life begin(Store store, Store.ActorId id) {
+    static Life begin(StoreBackend store, Store.ActorId id) {
       // loads again until a leader is elected
       var loaded = Patience.valueDespite(StoreUnconfirmedException.class, () -> store.load(id));
       return new Life(store, loaded.life(), loaded.lastTurn());
@@ -207,7 +208,7 @@ class ReplicasTest {
     /** Appends the next turn. Returns false if the life is over. */
     boolean append(Store.ActorId id, boolean isWhole) {
       try {
-        store.append(new Store.Turn(id, number, ++lastTurn, Instant.EPOCH, isWhole, new byte[] {(byte) lastTurn},
+        store.append(new StoreBackend.Turn(id, number, ++lastTurn, Instant.EPOCH, isWhole, new byte[] {(byte) lastTurn},
             List.of(), List.of())).toCompletableFuture().join();
         return true;
       } catch (CompletionException failure) {

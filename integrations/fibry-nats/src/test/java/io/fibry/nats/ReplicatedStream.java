@@ -6,8 +6,8 @@ import io.fibry.nats.connection.NatsConnection;
 import io.fibry.nats.connection.StoreSubjects;
 import io.fibry.nats.stream.JetStreamLog;
 import io.fibry.nats.stream.WriteOutcome;
-import io.fibry.store.Store;
 import io.fibry.store.StoreClosedException;
+import io.fibry.store.spi.StoreBackend;
 import io.nats.client.Connection;
 import io.nats.client.Dispatcher;
 import io.nats.client.api.MessageInfo;
@@ -91,10 +91,10 @@ public final class ReplicatedStream {
 
   /** A store whose connection can be closed for good. */
   public static final class ReplicaStore {
-    private Store store; // written before other threads know this object
+    private StoreBackend store; // written before other threads know this object
     private volatile boolean isCut;
 
-    public Store store() {
+    public StoreBackend store() {
       return store;
     }
 

@@ -16,7 +16,8 @@ import io.fibry.nats.NatsNetwork.Role;
 import io.fibry.nats.connection.NatsConnection;
 import io.fibry.nats.connection.StoreSubjects;
 import io.fibry.store.Store;
-import io.fibry.store.ViewOffset;
+import io.fibry.store.spi.StoreBackend;
+import io.fibry.store.spi.ViewOffset;
 import io.fibry.support.Patience;
 import io.fibry.test.NatsServer;
 import io.nats.client.Connection;
@@ -61,7 +62,7 @@ class RolesTest {
   private final ActorScope scope = ActorSystem.openScope("roles-test");
   private Path folder;
   private NatsServer server;
-  private Optional<Store> keeperStore = Optional.empty();
+  private Optional<StoreBackend> keeperStore = Optional.empty();
 
   @BeforeEach
   void begin() {
@@ -89,8 +90,8 @@ class RolesTest {
         options -> options.withNode(node).withPartitions(4).withLease(MINUTE));
   }
 
-  private Store open(Role role) {
-    return NatsStore.open(network(role, role), "bank");
+  private StoreBackend open(Role role) {
+    return StoreBackend.of(NatsStore.open(network(role, role), "bank"));
   }
 
   /** Connects a client without this library, as the user of a role or as the operator. */
@@ -124,11 +125,11 @@ class RolesTest {
     return new Store.ActorId("counter", key);
   }
 
-  private static void appendTurn(Store store, String key, List<Store.PendingMessage> messages) {
+  private static void appendTurn(StoreBackend store, String key, List<StoreBackend.PendingMessage> messages) {
     long life = store.load(actor(key)).life();
     store
         .append(StreamFixture.turnWithMessages(actor(key), life, 1, List.of(),
-            messages.toArray(Store.PendingMessage[]::new)))
+            messages.toArray(StoreBackend.PendingMessage[]::new)))
         .toCompletableFuture().join();
   }
 
@@ -286,8 +287,8 @@ class RolesTest {
     }
   }
 
-  private static void appendFullState(Store store, Store.ActorId actor, long life, long number, byte[] body) {
-    store.end(new Store.Turn(actor, life, number, Instant.now(), true, body, List.of(), List.of()))
+  private static void appendFullState(StoreBackend store, Store.ActorId actor, long life, long number, byte[] body) {
+    store.end(new StoreBackend.Turn(actor, life, number, Instant.now(), true, body, List.of(), List.of()))
         .toCompletableFuture().join();
   }
 
@@ -406,7 +407,7 @@ class RolesTest {
     createStreams();
     try (var keeper = join("a", Role.KEEPER)) {
       keeper.expose("till", Count.class, scope.anonymous().newActor((count, context) -> context.reply(count, 7)));
-      appendTurn(keeper.store(), "x", List.of());
+      appendTurn(StoreBackend.of(keeper.store()), "x", List.of());
       var countsBefore = messageCounts();
       var client = connect(Role.ASKER.name());
       try {

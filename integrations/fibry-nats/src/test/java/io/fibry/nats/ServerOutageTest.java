@@ -11,7 +11,7 @@ import io.fibry.ActorSystem;
 import io.fibry.Request;
 import io.fibry.durable.Durable;
 import io.fibry.durable.Histories;
-import io.fibry.store.Store;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.List;
@@ -33,7 +33,7 @@ class ServerOutageTest extends StreamFixture {
 
   private final FaultyStores.FaultyStore outageStore =
       FaultyStores.open(network, app, options -> options.withRequestLimit(Patience.LONG));
-  private final Store store = outageStore.store();
+  private final StoreBackend store = outageStore.store();
   private final ActorScope scope = ActorSystem.openScope("away");
 
   @AfterEach

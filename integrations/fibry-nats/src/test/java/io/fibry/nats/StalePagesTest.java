@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.fibry.durable.Histories;
 import io.fibry.store.Store;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.support.Patience;
 import java.util.List;
 import java.util.stream.LongStream;
@@ -48,11 +49,11 @@ class StalePagesTest extends StreamFixture {
     Patience.eventually(() -> countMessages(subjects.turns(ADA)) == 2);
   }
 
-  private static List<Long> numbers(Store.ActorId id, List<Store.StoredTurn> turns) {
-    return turns.stream().filter(turn -> turn.key().equals(id.key())).map(Store.StoredTurn::number).toList();
+  private static List<Long> numbers(Store.ActorId id, List<StoreBackend.StoredTurn> turns) {
+    return turns.stream().filter(turn -> turn.key().equals(id.key())).map(StoreBackend.StoredTurn::number).toList();
   }
 
-  private void checkPurgedFrom(int firstMissing, List<Store.StoredTurn> turns) {
+  private void checkPurgedFrom(int firstMissing, List<StoreBackend.StoredTurn> turns) {
     Histories.check(KIND, turns);
     long lastNumber = REPLACED_TURNS + WHOLE_TURNS + 1;
     assertEquals(LongStream.concat(LongStream.range(1, firstMissing), LongStream.of(lastNumber - 1, lastNumber))

@@ -10,9 +10,10 @@ import io.fibry.durable.Durable;
 import io.fibry.durable.Histories;
 import io.fibry.durable.Idempotent;
 import io.fibry.pool.Entities;
-import io.fibry.store.Store;
 import io.fibry.store.StoreClosedException;
 import io.fibry.store.StoreException;
+import io.fibry.store.Store;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
 import io.fibry.test.NatsServer;
@@ -125,16 +126,16 @@ class StoreFaultsTest {
 
   /** Stores events and reads them, while leaders change. */
   private static final class Events implements AutoCloseable {
-    private final List<Store.StoredTurn> readTurns = new CopyOnWriteArrayList<>();
+    private final List<StoreBackend.StoredTurn> readTurns = new CopyOnWriteArrayList<>();
     private final AtomicInteger answerCount = new AtomicInteger();
     private final AtomicBoolean stop = new AtomicBoolean();
-    private final Store.History history;
+    private final StoreBackend.History history;
     private final CompletableFuture<Void> reading;
     private final CompletableFuture<Void> asking = new CompletableFuture<>();
     private final Thread asker;
 
     Events(Store store, Entities<String, Note> tallies) {
-      history = store.history("tally", "");
+      history = StoreBackend.of(store).history("tally", "");
       reading = CompletableFuture.runAsync(this::read, Patience::startFiber);
       asker = Patience.startFiber(() -> {
         for (int i = 0; !stop.get(); i++) ask(tallies, new Note("n" + i));
@@ -168,7 +169,7 @@ class StoreFaultsTest {
           () -> readTurns.size() >= answerCount.get() || reading.isCompletedExceptionally());
       if (reading.isDone()) Patience.value(reading);
       assertEquals(LongStream.rangeClosed(1, answerCount.get()).boxed().toList(),
-          readTurns.stream().map(Store.StoredTurn::number).toList());
+          readTurns.stream().map(StoreBackend.StoredTurn::number).toList());
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.fibry.nats;
 import io.fibry.nats.FaultyStores.FaultyStore;
 import io.fibry.nats.connection.StoreSubjects;
 import io.fibry.store.Store;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.support.Patience;
 import io.nats.client.Connection;
 import io.nats.client.JetStreamManagement;
@@ -22,7 +23,7 @@ public abstract class StreamFixture {
   private final List<FaultyStore> opened = new ArrayList<>();
   final Connection client = tools();
   protected final FaultyStore faulty = open();
-  protected final Store store = faulty.store();
+  protected final StoreBackend store = faulty.store();
 
   private static Connection tools() {
     try {
@@ -61,17 +62,17 @@ public abstract class StreamFixture {
     }
   }
 
-  protected static Store.PendingMessage message(Store.ActorId receiver, String id) {
-    return new Store.PendingMessage(receiver, id, Instant.EPOCH, new byte[] {1});
+  protected static StoreBackend.PendingMessage message(Store.ActorId receiver, String id) {
+    return new StoreBackend.PendingMessage(receiver, id, Instant.EPOCH, new byte[] {1});
   }
 
-  static Store.Turn turnWithMessages(Store.ActorId actor, long life, long number, List<String> handledIds,
-      Store.PendingMessage... messages) {
-    return new Store.Turn(actor, life, number, Instant.now(), false, new byte[] {(byte) number}, handledIds,
+  static StoreBackend.Turn turnWithMessages(Store.ActorId actor, long life, long number, List<String> handledIds,
+      StoreBackend.PendingMessage... messages) {
+    return new StoreBackend.Turn(actor, life, number, Instant.now(), false, new byte[] {(byte) number}, handledIds,
         List.of(messages));
   }
 
   List<String> pendingIds(Store.ActorId actor) {
-    return store.pending(actor, Instant.MAX, 99).stream().map(Store.PendingMessage::id).toList();
+    return store.pending(actor, Instant.MAX, 99).stream().map(StoreBackend.PendingMessage::id).toList();
   }
 }

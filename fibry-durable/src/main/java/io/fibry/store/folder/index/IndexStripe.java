@@ -2,6 +2,7 @@ package io.fibry.store.folder.index;
 
 import io.fibry.store.Store;
 import io.fibry.store.folder.log.LogRecord;
+import io.fibry.store.spi.StoreBackend;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -127,7 +128,7 @@ final class IndexStripe {
   synchronized void count(long[] sums) {
     sums[0] += usedSlots;
     for (var location : expanded.values()) {
-      long parked = location.countDue(Store.PendingMessage.NEVER);
+      long parked = location.countDue(StoreBackend.PendingMessage.NEVER);
       if (location.lastTurn() > 0) sums[0]++;
       sums[1] += location.pendingCount() - parked;
       sums[2] += parked;

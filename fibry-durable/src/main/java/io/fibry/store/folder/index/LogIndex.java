@@ -3,6 +3,7 @@ package io.fibry.store.folder.index;
 import io.fibry.store.Store;
 import io.fibry.store.StoreDamagedException;
 import io.fibry.store.folder.log.LogRecord;
+import io.fibry.store.spi.StoreBackend;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
@@ -88,7 +89,7 @@ public final class LogIndex {
    * Counts a turn or a snapshot as being stored. Returns its life, or null if this life is over, or
    * another turn must come first.
    */
-  public ActorLocation.ActorLife beginTurn(Store.Turn turn, boolean isSnapshot) {
+  public ActorLocation.ActorLife beginTurn(StoreBackend.Turn turn, boolean isSnapshot) {
     return withActor(turn.actor(), location -> {
       var life = isSnapshot ? location.beginSnapshot(turn.life()) : location.beginTurn(turn.life(), turn.number());
       if (life == null) compact(location);
@@ -100,7 +101,7 @@ public final class LogIndex {
    * Counts a message as being stored. Returns its receiver, or null if {@code maxPending} messages
    * that are due at the same time or earlier are already pending or being stored.
    */
-  public ActorLocation reserveMessage(Store.PendingMessage message, int maxPending) {
+  public ActorLocation reserveMessage(StoreBackend.PendingMessage message, int maxPending) {
     return withActor(message.to(), location -> {
       if (location.reserve(maxPending, message.due())) return location;
       compact(location);

@@ -1,7 +1,7 @@
 package io.fibry.store.folder.index;
 
-import io.fibry.store.Store;
 import io.fibry.store.folder.log.LogRecord;
+import io.fibry.store.spi.StoreBackend;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
@@ -20,7 +20,7 @@ record RecordHeader(byte[] bytes, int offset) {
   private static final VarHandle INT = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.BIG_ENDIAN);
   private static final VarHandle LONG = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
 
-  private static final byte[] VIEWS = Store.VIEWS.getBytes(StandardCharsets.UTF_8);
+  private static final byte[] VIEWS = StoreBackend.VIEWS.getBytes(StandardCharsets.UTF_8);
 
   /** Returns the size of the record in bytes, which is stored in front of it. */
   static int size(byte[] bytes, int offset) {

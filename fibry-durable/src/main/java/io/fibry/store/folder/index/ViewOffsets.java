@@ -1,7 +1,7 @@
 package io.fibry.store.folder.index;
 
 import io.fibry.store.Store;
-import io.fibry.store.ViewOffset;
+import io.fibry.store.spi.ViewOffset;
 import io.fibry.store.folder.log.Frame;
 import io.fibry.store.folder.log.HistoryPosition;
 import io.fibry.store.folder.log.LogRecord;

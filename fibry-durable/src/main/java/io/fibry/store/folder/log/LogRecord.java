@@ -1,6 +1,7 @@
 package io.fibry.store.folder.log;
 
 import io.fibry.store.Store;
+import io.fibry.store.spi.StoreBackend;
 import java.io.ByteArrayOutputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
@@ -61,16 +62,16 @@ public record LogRecord(Store.ActorId actor, RecordType type, long number, long 
     }
   }
 
-  public static ByteBuffer bytes(Store.Turn turn, boolean isSnapshot) {
+  public static ByteBuffer bytes(StoreBackend.Turn turn, boolean isSnapshot) {
     return bytes(typeOf(turn, isSnapshot), turn.number(), turn.at().toEpochMilli(), turn.actor(), turn.handledIds(),
         turn.outbox(), turn.body());
   }
 
-  public static RecordType typeOf(Store.Turn turn, boolean isSnapshot) {
+  public static RecordType typeOf(StoreBackend.Turn turn, boolean isSnapshot) {
     return isSnapshot ? RecordType.SNAPSHOT : turn.isFullState() ? RecordType.FULL_STATE : RecordType.TURN;
   }
 
-  public static ByteBuffer bytes(Store.PendingMessage message, long millis) {
+  public static ByteBuffer bytes(StoreBackend.PendingMessage message, long millis) {
     return bytes(RecordType.MESSAGE, 0, millis, message.to(), List.of(), List.of(message), new byte[0]);
   }
 
@@ -84,13 +85,13 @@ public record LogRecord(Store.ActorId actor, RecordType type, long number, long 
    */
   public ByteBuffer bytes(boolean isTurnLive, List<RecordedMessage> liveMessages) {
     var messages = liveMessages.stream()
-        .map(message -> new Store.PendingMessage(message.to, message.id, message.due, message.body())).toList();
+        .map(message -> new StoreBackend.PendingMessage(message.to, message.id, message.due, message.body())).toList();
     return bytes(isTurnLive ? type : RecordType.MESSAGE, isTurnLive ? number : 0, millis, actor, List.of(), messages,
         isTurnLive ? body() : new byte[0]);
   }
 
   private static ByteBuffer bytes(RecordType type, long number, long millis, Store.ActorId actor,
-      List<String> handledIds, List<Store.PendingMessage> outbox, byte[] body) {
+      List<String> handledIds, List<StoreBackend.PendingMessage> outbox, byte[] body) {
     var bytes = new ByteArrayOutputStream(128 + body.length);
     var out = new DataOutputStream(bytes);
     try {

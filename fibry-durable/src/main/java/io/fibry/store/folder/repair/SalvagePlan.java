@@ -6,6 +6,7 @@ import io.fibry.store.folder.StoreCheck;
 import io.fibry.store.folder.StoreCheck.LostTurns;
 import io.fibry.store.folder.log.LogRecord;
 import io.fibry.store.folder.log.Segment;
+import io.fibry.store.spi.StoreBackend;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -115,7 +116,7 @@ public final class SalvagePlan {
     }
     for (var message : record.outbox())
       findingsOf(message.to()).isParkedById.put(message.id(),
-          message.due().toEpochMilli() == Store.PendingMessage.NEVER.toEpochMilli());
+          message.due().toEpochMilli() == StoreBackend.PendingMessage.NEVER.toEpochMilli());
   }
 
   // ---- the result

@@ -18,6 +18,7 @@ import io.fibry.store.folder.log.Segment;
 import io.fibry.store.folder.log.SegmentLog;
 import io.fibry.store.folder.log.SegmentPreallocator;
 import io.fibry.store.folder.log.StoreIdFile;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
 import java.io.IOException;
@@ -82,7 +83,7 @@ class CompactionPauseTest {
     log.close(0);
     disk.close();
     assertTrue(FolderStore.check(folder).isWhole());
-    try (var store = FolderStore.open(folder, options -> options.withSegmentBytes(SEGMENT))) {
+    try (var store = StoreBackend.of(FolderStore.open(folder, options -> options.withSegmentBytes(SEGMENT)))) {
       lastTurns.forEach((actor, number) -> assertEquals(number, store.load(id(actor)).lastTurn()));
       var events = lastTurns.getOrDefault(STATES, 0L);
       assertEquals(events, store.load(id(STATES)).bodies().size());
@@ -124,8 +125,9 @@ class CompactionPauseTest {
   }
 
   private void write(int actor, long number, boolean snapshot) {
-    var record = LogRecord.bytes(new Store.Turn(id(actor), 1, number, Instant.EPOCH, actor < STATES, new byte[BODY],
-        List.of(), List.of()), snapshot);
+    var record =
+        LogRecord.bytes(new StoreBackend.Turn(id(actor), 1, number, Instant.EPOCH, actor < STATES, new byte[BODY],
+            List.of(), List.of()), snapshot);
     var position = log.append(List.of(record), 0);
     index.addRecord(LogRecord.of(record), position.segment(), position.offset() + Frame.RECORDS_OFFSET);
   }

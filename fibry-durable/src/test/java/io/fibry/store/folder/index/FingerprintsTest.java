@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 
 import io.fibry.store.Store;
 import io.fibry.store.folder.log.LogRecord;
+import io.fibry.store.spi.StoreBackend;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.time.Instant;
@@ -38,7 +39,7 @@ class FingerprintsTest {
   void fingerprintsOfActorAndItsRecordsAreEqual() {
     var hasher = FingerprintHasher.random();
     var actor = new Store.ActorId("account", "Grace's 2nd, \u00e4\u4e2d");
-    var turn = new Store.Turn(actor, 1, 1, Instant.EPOCH, true, new byte[9], List.of(), List.of());
+    var turn = new StoreBackend.Turn(actor, 1, 1, Instant.EPOCH, true, new byte[9], List.of(), List.of());
     var words = new long[2];
 
     new RecordHeader(LogRecord.bytes(turn, false).array(), 0).computeFingerprint(hasher, words);

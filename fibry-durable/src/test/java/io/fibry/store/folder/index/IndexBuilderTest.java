@@ -8,6 +8,7 @@ import io.fibry.store.StoreDamagedException;
 import io.fibry.store.folder.log.Frame;
 import io.fibry.store.folder.log.LogRecord;
 import io.fibry.store.folder.log.Segment;
+import io.fibry.store.spi.StoreBackend;
 import java.nio.ByteBuffer;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -81,8 +82,8 @@ class IndexBuilderTest {
     return new Store.ActorId("account", "a" + actor);
   }
 
-  private static Store.Turn turn(Store.ActorId id, long number) {
-    return new Store.Turn(id, 1, number, Instant.EPOCH, false, new byte[8], List.of(), List.of());
+  private static StoreBackend.Turn turn(Store.ActorId id, long number) {
+    return new StoreBackend.Turn(id, 1, number, Instant.EPOCH, false, new byte[8], List.of(), List.of());
   }
 
   // ---- a log
@@ -92,7 +93,7 @@ class IndexBuilderTest {
     final ByteBuffer bytes;
     final List<ByteBuffer> records;
 
-    WrittenFrame(Frame.FramePosition position, List<Store.Turn> turns) {
+    WrittenFrame(Frame.FramePosition position, List<StoreBackend.Turn> turns) {
       this(turns.stream().map(turn -> LogRecord.bytes(turn, false)).toList(), position);
     }
 
@@ -127,16 +128,17 @@ class IndexBuilderTest {
     if (random.nextInt(8) == 0) return LogRecord.bytes(message(id), 0);
     boolean snapshot = lastTurns.containsKey(id) && random.nextInt(8) == 0;
     long number = snapshot ? lastTurns.get(id) : lastTurns.merge(id, 1L, Long::sum);
-    var sends = random.nextInt(6) == 0 ? List.of(message(id(random.nextInt(ACTORS)))) : List.<Store.PendingMessage>of();
+    var sends =
+        random.nextInt(6) == 0 ? List.of(message(id(random.nextInt(ACTORS)))) : List.<StoreBackend.PendingMessage>of();
     return LogRecord
-        .bytes(new Store.Turn(id, 1, number, Instant.EPOCH, !snapshot && random.nextInt(3) == 0, new byte[8],
+        .bytes(new StoreBackend.Turn(id, 1, number, Instant.EPOCH, !snapshot && random.nextInt(3) == 0, new byte[8],
             snapshot ? List.of() : handledIds(id), snapshot ? List.of() : sends), snapshot);
   }
 
-  private Store.PendingMessage message(Store.ActorId to) {
+  private StoreBackend.PendingMessage message(Store.ActorId to) {
     String id = "m" + messages++;
     pendingIds.computeIfAbsent(to, k -> new ArrayList<>()).add(id);
-    return new Store.PendingMessage(to, id, Instant.EPOCH, new byte[4]);
+    return new StoreBackend.PendingMessage(to, id, Instant.EPOCH, new byte[4]);
   }
 
   private List<String> handledIds(Store.ActorId id) {

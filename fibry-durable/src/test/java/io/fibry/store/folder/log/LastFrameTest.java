@@ -9,6 +9,7 @@ import io.fibry.store.Store;
 import io.fibry.store.StoreDamagedException;
 import io.fibry.store.folder.FolderStore;
 import io.fibry.store.folder.repair.SalvagePlan;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.support.Patience;
 import io.fibry.test.CrashDisk;
 import java.io.IOException;
@@ -31,8 +32,10 @@ class LastFrameTest {
   private static final int SEGMENT = 4096;
   private static final UnaryOperator<FolderStore.Options> SMALL = options -> options.withSegmentBytes(SEGMENT);
 
-  private static void append(Store store, long life, long number) throws Exception {
-    store.append(new Store.Turn(ADA, life, number, Instant.EPOCH, false, new byte[] {1, 2, 3}, List.of(), List.of()))
+  private static void append(StoreBackend store, long life, long number) throws Exception {
+    store
+        .append(
+            new StoreBackend.Turn(ADA, life, number, Instant.EPOCH, false, new byte[] {1, 2, 3}, List.of(), List.of()))
         .toCompletableFuture().get();
   }
 
@@ -42,7 +45,7 @@ class LastFrameTest {
    */
   private static CrashDisk killedWhenIdle(CrashDisk disk, UnaryOperator<FolderStore.Options> options, int turns)
       throws Exception {
-    try (var store = FolderStore.open(disk, options)) {
+    try (var store = StoreBackend.of(FolderStore.open(disk, options))) {
       long lastTurn = store.load(ADA).lastTurn();
       long life = store.load(ADA).life();
       for (int n = 1; n <= turns; n++) append(store, life, lastTurn + n);
@@ -160,7 +163,7 @@ class LastFrameTest {
     assertTrue(check.toString()
         .contains("the turns after " + Instant.ofEpochMilli(frames.get(lastFrame - 1).time()) + ", "), check::toString);
     try (var store = FolderStore.open(disk, SMALL)) {
-      assertEquals(1, store.load(ADA).lastTurn());
+      assertEquals(1, StoreBackend.of(store).load(ADA).lastTurn());
       assertEquals(List.of("00000001-" + begin + ".torn"), store.health().tornFiles());
     }
     assertTrue(SalvagePlan.of(disk).doubt().isEmpty());
@@ -170,13 +173,14 @@ class LastFrameTest {
   void damagedLastTurnOfBackupIsRefused() throws Exception {
     var copy = CrashDisk.empty();
     try (var store = FolderStore.open(CrashDisk.empty(), SMALL)) {
-      long life = store.load(ADA).life();
-      for (int n = 1; n <= 3; n++) append(store, life, n);
+      var backend = StoreBackend.of(store);
+      long life = backend.load(ADA).life();
+      for (int n = 1; n <= 3; n++) append(backend, life, n);
       store.backup(copy);
     }
 
     assertEachFlipIsDetected(copy);
-    try (var store = FolderStore.open(copy, SMALL)) {
+    try (var store = StoreBackend.of(FolderStore.open(copy, SMALL))) {
       assertEquals(3, store.load(ADA).lastTurn());
     }
   }
@@ -184,7 +188,7 @@ class LastFrameTest {
   @Test
   void historySkipsMarks() throws Exception {
     var disk = CrashDisk.empty();
-    try (var store = FolderStore.open(disk, SMALL)) {
+    try (var store = StoreBackend.of(FolderStore.open(disk, SMALL))) {
       long life = store.load(ADA).life();
       var offsets = new ArrayList<String>(List.of(""));
       for (int n = 1; n <= 5; n++) {
@@ -209,11 +213,11 @@ class LastFrameTest {
   @Test
   void segmentKeepsSpaceForMarkAfterItsLastTurn() throws Exception {
     var disk = CrashDisk.empty();
-    try (var store = FolderStore.open(disk, SMALL)) {
+    try (var store = StoreBackend.of(FolderStore.open(disk, SMALL))) {
       long life = store.load(ADA).life();
       for (int n = 1; n <= 20; n++) {
         var body = new byte[150 + 8 * n];
-        store.append(new Store.Turn(ADA, life, n, Instant.EPOCH, false, body, List.of(), List.of()))
+        store.append(new StoreBackend.Turn(ADA, life, n, Instant.EPOCH, false, body, List.of(), List.of()))
             .toCompletableFuture().get();
         Patience.eventually(() -> isLastMarked(disk));
       }

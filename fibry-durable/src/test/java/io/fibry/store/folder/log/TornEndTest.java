@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.store.Store;
 import io.fibry.store.StoreDamagedException;
 import io.fibry.store.folder.FolderStore;
+import io.fibry.store.spi.StoreBackend;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
@@ -30,8 +31,10 @@ class TornEndTest {
     return FolderStore.open(folder, options -> options.withSegmentBytes(4096));
   }
 
-  private static void append(Store store, long life, long number) throws Exception {
-    store.append(new Store.Turn(ADA, life, number, Instant.EPOCH, false, new byte[] {1, 2, 3}, List.of(), List.of()))
+  private static void append(StoreBackend store, long life, long number) throws Exception {
+    store
+        .append(
+            new StoreBackend.Turn(ADA, life, number, Instant.EPOCH, false, new byte[] {1, 2, 3}, List.of(), List.of()))
         .toCompletableFuture().get();
   }
 
@@ -55,7 +58,7 @@ class TornEndTest {
   void tornEndIsSavedToSeparateFile() throws Exception {
     var wholeFolder = temporary.resolve("whole");
     byte[] log;
-    try (var store = open(wholeFolder)) {
+    try (var store = StoreBackend.of(open(wholeFolder))) {
       long life = store.load(ADA).life();
       append(store, life, 1);
       append(store, life, 2);
@@ -74,14 +77,15 @@ class TornEndTest {
       int lastByte = LogReader.lastNonZero(ByteBuffer.wrap(torn));
       boolean isBlank = lastByte < begin;
       try (var store = open(folder)) {
-        assertEquals(1, store.load(ADA).lastTurn());
+        var backend = StoreBackend.of(store);
+        assertEquals(1, backend.load(ADA).lastTurn());
         assertEquals(isBlank ? List.of() : List.of("00000001-" + begin + ".torn"), store.health().tornFiles());
-        append(store, store.load(ADA).life(), 2);
+        append(backend, backend.load(ADA).life(), 2);
       }
       if (!isBlank) assertArrayEquals(Arrays.copyOfRange(torn, begin, lastByte + 1),
           Files.readAllBytes(folder.resolve("00000001-" + begin + ".torn")));
       try (var store = open(folder)) {
-        assertEquals(2, store.load(ADA).lastTurn());
+        assertEquals(2, StoreBackend.of(store).load(ADA).lastTurn());
         assertEquals(List.of(), store.health().tornFiles());
       }
     }

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.store.Store;
 import io.fibry.store.StoreDamagedException;
 import io.fibry.store.folder.repair.SalvagePlan;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.test.CrashDisk;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -83,7 +84,7 @@ class KillAndBitRotTest {
       }
       String text = expected.writtenRecords.size() + ":" + "x".repeat(random.nextInt(700));
       expected.writtenRecords.add(text);
-      var turn = new Store.Turn(ADA, 1, expected.writtenRecords.size(), Instant.EPOCH, false, text.getBytes(),
+      var turn = new StoreBackend.Turn(ADA, 1, expected.writtenRecords.size(), Instant.EPOCH, false, text.getBytes(),
           List.of(), List.of());
       log.append(List.of(LogRecord.bytes(turn, false)), steps);
       expected.provedCount = expected.acknowledgedCount;

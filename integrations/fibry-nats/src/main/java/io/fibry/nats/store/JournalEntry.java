@@ -2,8 +2,8 @@ package io.fibry.nats.store;
 
 import io.fibry.codec.Codec;
 import io.fibry.nats.connection.StoreSubjects;
-import io.fibry.store.Store;
 import io.fibry.store.StoreDamagedException;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.text.Lines;
 import io.nats.client.api.MessageInfo;
 import java.util.List;
@@ -38,7 +38,7 @@ public record JournalEntry(String by, long life, long number, long from, List<Do
    * @param whole whether its body is the full state
    */
   record Written(long at, boolean whole, byte[] body) {
-    static Written of(Store.Turn turn) {
+    static Written of(StoreBackend.Turn turn) {
       return new Written(turn.at().toEpochMilli(), turn.isFullState(), turn.body());
     }
   }

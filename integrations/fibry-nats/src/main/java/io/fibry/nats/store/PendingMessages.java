@@ -6,7 +6,7 @@ import io.fibry.nats.stream.JetStreamLog;
 import io.fibry.nats.stream.JetStreamLog.StreamMessage;
 import io.fibry.nats.stream.WriteOutcome;
 import io.fibry.store.Store;
-import io.fibry.store.Store.PendingMessage;
+import io.fibry.store.spi.StoreBackend.PendingMessage;
 import io.nats.client.api.MessageInfo;
 import java.time.Instant;
 import java.util.ArrayList;

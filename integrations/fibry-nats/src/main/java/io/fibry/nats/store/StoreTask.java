@@ -1,7 +1,7 @@
 package io.fibry.nats.store;
 
-import io.fibry.store.Store;
 import io.fibry.store.spi.PendingWrite;
+import io.fibry.store.spi.StoreBackend;
 
 /**
  * The tasks of a store for one actor, in addition to the {@link PendingWrite} of a turn or a
@@ -11,7 +11,7 @@ public final class StoreTask {
   private StoreTask() {}
 
   /** Begins a life, and reads the stored state. */
-  public static final class LoadTask extends PendingWrite<Store.LoadedActor> {
+  public static final class LoadTask extends PendingWrite<StoreBackend.LoadedActor> {
     public LoadTask() {
       super(0);
     }
@@ -49,7 +49,7 @@ public final class StoreTask {
   public static final class EnqueueTask extends PendingWrite.MessageWrite {
     private final Thread senderThread = Thread.currentThread();
 
-    public EnqueueTask(Store.PendingMessage message, int maxPending) {
+    public EnqueueTask(StoreBackend.PendingMessage message, int maxPending) {
       super(message, maxPending);
     }
 

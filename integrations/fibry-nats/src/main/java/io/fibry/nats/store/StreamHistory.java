@@ -2,7 +2,7 @@ package io.fibry.nats.store;
 
 import io.fibry.nats.connection.StoreSubjects;
 import io.fibry.store.Store;
-import io.fibry.store.Store.StoredTurn;
+import io.fibry.store.spi.StoreBackend.StoredTurn;
 import io.fibry.store.spi.HistoryCursor;
 import io.fibry.text.Lines;
 import io.nats.client.api.MessageInfo;

@@ -6,7 +6,8 @@ import io.fibry.nats.stream.JetStreamLog;
 import io.fibry.nats.stream.WriteOutcome;
 import io.fibry.store.Store;
 import io.fibry.store.StoreClosedException;
-import io.fibry.store.ViewOffset;
+import io.fibry.store.spi.StoreBackend;
+import io.fibry.store.spi.ViewOffset;
 import io.nats.client.api.MessageInfo;
 import java.time.Duration;
 import java.time.Instant;
@@ -163,7 +164,7 @@ public final class StreamHistoryCleaner {
 
   /** Returns the first position that a view of the kind has not passed; empty without a view. */
   private Optional<StreamHistory.StreamPosition> firstUnread(String kind) {
-    var subjects = store.log().countBySubject(store.subjects().turnsFilter(Store.VIEWS)).keySet();
+    var subjects = store.log().countBySubject(store.subjects().turnsFilter(StoreBackend.VIEWS)).keySet();
     return store.log().lastMessages(subjects.stream().filter(subject -> isTurnsOfKind(kind, subject)).toList()).stream()
         .flatMap(message -> viewOffset(message).stream())
         .map(view -> StreamHistory.StreamPosition.behind(view.offset(), kind))

@@ -8,10 +8,11 @@ import io.fibry.nats.stream.JetStreamLog.StreamMessage;
 import io.fibry.nats.stream.WriteOutcome;
 import io.fibry.store.StaleLifeException;
 import io.fibry.store.Store;
-import io.fibry.store.Store.PendingMessage;
-import io.fibry.store.Store.Turn;
+import io.fibry.store.spi.StoreBackend;
+import io.fibry.store.spi.StoreBackend.PendingMessage;
+import io.fibry.store.spi.StoreBackend.Turn;
 import io.fibry.store.StoreWriteException;
-import io.fibry.store.ViewOffset;
+import io.fibry.store.spi.ViewOffset;
 import io.fibry.store.spi.PendingWrite;
 import io.nats.client.api.MessageInfo;
 import java.util.ArrayList;
@@ -158,7 +159,7 @@ public final class TurnWriter {
     var accepted = new ArrayList<PendingWrite.TurnWrite>();
     for (var task : tasks)
       if (isNext(task.turn(), accepted.size())) accepted.add(task);
-      else task.completeExceptionally(new StaleLifeException(task.turn()));
+      else task.completeExceptionally(new StaleLifeException(id, task.turn().number()));
     try {
       if (!accepted.isEmpty()) commit(accepted);
     } catch (Throwable failure) {
@@ -243,7 +244,8 @@ public final class TurnWriter {
   private void completeTask(PendingWrite.TurnWrite task, WriteOutcome outcome) {
     switch (outcome) {
       case WriteOutcome.WriteSuccess success -> task.complete(null);
-      case WriteOutcome.WriteConflict conflict -> task.completeExceptionally(new StaleLifeException(task.turn()));
+      case WriteOutcome.WriteConflict conflict -> task.completeExceptionally(
+          new StaleLifeException(id, task.turn().number()));
       default -> task.completeExceptionally(
           store.refusal(outcome, "turn " + task.turn().number() + " of " + id));
     }
@@ -305,7 +307,7 @@ public final class TurnWriter {
 
   // ---- lives
 
-  private Store.LoadedActor load() {
+  private StoreBackend.LoadedActor load() {
     boolean isLoaded = false;
     try {
       var lastEntry = beginLife(Optional.empty());
@@ -315,7 +317,7 @@ public final class TurnWriter {
               .orElse(List.of());
       var pendingIds = pendingMessages.loadIds();
       isLoaded = true;
-      return new Store.LoadedActor(life, number, bodies, pendingIds);
+      return new StoreBackend.LoadedActor(life, number, bodies, pendingIds);
     } finally {
       if (!isLoaded) isAlive = false; // no actor got this life, so no actor will end it
     }

@@ -4,7 +4,7 @@ import static io.fibry.durable.TestTurns.ADA;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.fibry.nats.StreamFixture;
-import io.fibry.store.Store;
+import io.fibry.store.spi.StoreBackend;
 import io.fibry.support.Patience;
 import java.time.Instant;
 import java.util.List;
@@ -30,7 +30,7 @@ class PendingMessagesTest extends StreamFixture {
     faulty.runBeforeSecondSingleRead(
         () -> otherStore.enqueue(message(ADA, "m0"), Integer.MAX_VALUE).toCompletableFuture().join());
 
-    var ids = store.pending(ADA, Instant.MAX, 2 * MESSAGES).stream().map(Store.PendingMessage::id).toList();
+    var ids = store.pending(ADA, Instant.MAX, 2 * MESSAGES).stream().map(StoreBackend.PendingMessage::id).toList();
 
     assertEquals(MESSAGES, ids.size());
     assertEquals("m0", ids.getLast());

@@ -14,8 +14,6 @@ import java.util.Map;
 
 /** The health of all stores: the worst of their statuses, and details by the name of the bean. */
 final class StoreHealth {
-  private static final Store.ActorId PROBE_ACTOR = new Store.ActorId("health", "nobody");
-
   private StoreHealth() {}
 
   static HealthReport of(Map<String, Store> stores) {
@@ -43,7 +41,7 @@ final class StoreHealth {
   /** Reads once from the store, to see whether its database or servers can be reached. */
   private static HealthReport ofRead(Store store) {
     try {
-      store.dueTime(PROBE_ACTOR, "health");
+      store.hasUnfinishedCopy();
       return new HealthReport(UP, Map.of("store", store.toString()));
     } catch (StoreException failure) {
       return new HealthReport(DOWN, Map.of("store", store.toString(), "why", Lines.message(failure)));

@@ -1,9 +1,11 @@
-package io.fibry.store;
+package io.fibry.store.spi;
 
+import io.fibry.store.CopySummary;
 import io.fibry.store.Store.ActorId;
-import io.fibry.store.Store.PendingMessage;
-import io.fibry.store.Store.StoredTurn;
-import io.fibry.store.Store.Turn;
+import io.fibry.store.StoreWriteException;
+import io.fibry.store.spi.StoreBackend.PendingMessage;
+import io.fibry.store.spi.StoreBackend.StoredTurn;
+import io.fibry.store.spi.StoreBackend.Turn;
 import io.fibry.text.Lines;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -19,11 +21,15 @@ import java.util.function.Consumer;
 
 /**
  * Copies the content of one store to another, kind by kind. Turns keep their numbers, and the turns
- * of a kind keep their order. In the target, a special actor, {@link CopySummary#ACTOR}, sends the
+ * of a kind keep their order. In the target, a special actor, {@link #ACTOR}, sends the
  * pending messages of all actors. It first sends itself a message that marks the copy as
  * unfinished. Its last turn handles this message. Used by one thread.
  */
 final class StoreCopier {
+  /** The actor that sends the copied messages. It has a pending message until the copy is done. */
+  static final ActorId ACTOR = new ActorId(":copy", "copy");
+  /** The id of the message that is pending until the copy is done. */
+  static final String UNFINISHED = "unfinished";
   private static final int MAX_PENDING_TURNS = 1_000; // turns that are being stored in the target
   private static final int BATCH_BYTES = 1 << 18; // approximate size of the messages of a turn
   private static final int MAX_MESSAGES = 500; // maximum number of messages of a turn
@@ -41,7 +47,7 @@ final class StoreCopier {
     private long life; // the number of its life in the target; 0 if none has begun
     private long copiedTurn; // the number of the turn that was copied last
 
-    ActorProgress(Store.LoadedActor loaded) {
+    ActorProgress(StoreBackend.LoadedActor loaded) {
       lastTurn = loaded.lastTurn();
       baseTurn = lastTurn - loaded.bodies().size() + 1;
       baseHash = loaded.bodies().isEmpty() ? 0 : Arrays.hashCode(loaded.bodies().getFirst());
@@ -49,8 +55,8 @@ final class StoreCopier {
     }
   }
 
-  private final Store source;
-  private final Store target;
+  private final StoreBackend source;
+  private final StoreBackend target;
   private final Consumer<CopySummary> progress;
   private final Map<String, List<ActorId>> actors = new TreeMap<>(); // by kind
   private final ArrayDeque<CopyWrite> pendingWrites = new ArrayDeque<>();
@@ -61,7 +67,7 @@ final class StoreCopier {
   private long copiedTurns;
   private long copiedMessages;
 
-  StoreCopier(Store source, Store target, Consumer<CopySummary> progress) {
+  StoreCopier(StoreBackend source, StoreBackend target, Consumer<CopySummary> progress) {
     this.source = source;
     this.target = target;
     this.progress = progress;
@@ -69,19 +75,19 @@ final class StoreCopier {
 
   CopySummary run() {
     if (source.equals(target)) throw new IllegalArgumentException(source + " cannot be copied to itself");
-    if (CopySummary.isUnfinishedIn(source)) throw new IllegalArgumentException(
+    if (source.hasUnfinishedCopy()) throw new IllegalArgumentException(
         source + " has only a part of a copy that was not finished; copy from the original store instead");
     try {
       beginLife();
       source.forEachActor(id -> actors.computeIfAbsent(id.kind(), kind -> new ArrayList<>()).add(id));
-      actors.remove(CopySummary.ACTOR.kind());
-      var views = views(actors.remove(Store.VIEWS));
+      actors.remove(ACTOR.kind());
+      var views = views(actors.remove(StoreBackend.VIEWS));
       for (var view : views) store(view, 1, "");
       for (var kind : actors.keySet()) copy(kind);
       var offsets = new StoreComparison(source, target, actors, views).run();
       for (var view : offsets.entrySet()) store(view.getKey(), 2, view.getValue());
-      send(List.of(CopySummary.UNFINISHED));
-      target.endLife(CopySummary.ACTOR, life);
+      send(List.of(UNFINISHED));
+      target.endLife(ACTOR, life);
       return summary();
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
@@ -95,15 +101,15 @@ final class StoreCopier {
 
   /** Begins a life of the copy's actor. If a second copy begins another life, this copy fails. */
   private void beginLife() throws InterruptedException {
-    var loaded = target.load(CopySummary.ACTOR);
+    var loaded = target.load(ACTOR);
     life = loaded.life();
     turnNumber = loaded.lastTurn();
     target.forEachActor(id -> {
       throw new IllegalArgumentException(
-          source + " cannot be copied to " + target + ", which has " + (id.equals(CopySummary.ACTOR)
+          source + " cannot be copied to " + target + ", which has " + (id.equals(ACTOR)
               ? "another copy already" : id + " already") + "; give an empty store");
     });
-    batch.add(new PendingMessage(CopySummary.ACTOR, CopySummary.UNFINISHED, PendingMessage.NEVER, new byte[0]));
+    batch.add(new PendingMessage(ACTOR, UNFINISHED, PendingMessage.NEVER, new byte[0]));
     send(List.of());
   }
 
@@ -218,10 +224,10 @@ final class StoreCopier {
   }
 
   private void send(List<String> handledIds) throws InterruptedException {
-    var turn = new Turn(CopySummary.ACTOR, life, ++turnNumber, source.clock().instant(), true, new byte[0], handledIds,
+    var turn = new Turn(ACTOR, life, ++turnNumber, source.clock().instant(), true, new byte[0], handledIds,
         List.copyOf(batch));
     batch.clear();
-    await(new CopyWrite(CopySummary.ACTOR, "messages", target.append(turn)));
+    await(new CopyWrite(ACTOR, "messages", target.append(turn)));
   }
 
   // ---- views

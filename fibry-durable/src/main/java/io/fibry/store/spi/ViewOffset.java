@@ -1,5 +1,6 @@
-package io.fibry.store;
+package io.fibry.store.spi;
 
+import io.fibry.store.Store;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Objects;
@@ -7,8 +8,8 @@ import java.util.Optional;
 
 /**
  * The offset up to which a named view has read. It is stored as the body of the last turn of an
- * actor of the kind {@link Store#VIEWS}. Stores read it, because turns that {@link Store#end}
- * replaced stay until all views of their kind have read them.
+ * actor of the kind {@link StoreBackend#VIEWS}. Stores read it, because turns that
+ * {@link StoreBackend#end} replaced stay until all views of their kind have read them.
  *
  * @param kind the kind of the actors whose events the view reads
  * @param name the name of the view
@@ -50,13 +51,13 @@ public record ViewOffset(String kind, String name, String offset) {
    */
   public static Optional<String> kindOf(Store.ActorId actor) {
     int colon = actor.key().indexOf(':');
-    return actor.kind().equals(Store.VIEWS) && colon >= 0 ? Optional.of(actor.key().substring(0, colon))
+    return actor.kind().equals(StoreBackend.VIEWS) && colon >= 0 ? Optional.of(actor.key().substring(0, colon))
         : Optional.empty();
   }
 
   /** {@return the actor that stores the offset of this view} */
   public Store.ActorId actor() {
-    return new Store.ActorId(Store.VIEWS, kind + ":" + name);
+    return new Store.ActorId(StoreBackend.VIEWS, kind + ":" + name);
   }
 
   /** {@return the body of a turn that stores this offset} */

@@ -1,8 +1,8 @@
-package io.fibry.store;
+package io.fibry.store.spi;
 
 import io.fibry.store.Store.ActorId;
-import io.fibry.store.Store.PendingMessage;
-import io.fibry.store.Store.StoredTurn;
+import io.fibry.store.spi.StoreBackend.PendingMessage;
+import io.fibry.store.spi.StoreBackend.StoredTurn;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -21,11 +21,11 @@ final class StoreComparison {
 
   /** Reads the turns of a history one by one. Skips turns that the history returns again. */
   private static final class TurnIterator implements AutoCloseable {
-    private final Store.History history;
+    private final StoreBackend.History history;
     private final ArrayDeque<StoredTurn> page = new ArrayDeque<>();
     private final Map<String, Long> lastNumbers = new HashMap<>(); // by key: the number of the last turn
 
-    TurnIterator(Store.History history) {
+    TurnIterator(StoreBackend.History history) {
       this.history = history;
     }
 
@@ -50,12 +50,12 @@ final class StoreComparison {
     }
   }
 
-  private final Store source;
-  private final Store target;
+  private final StoreBackend source;
+  private final StoreBackend target;
   private final Map<String, List<ActorId>> actors; // by kind
   private final List<ViewOffset> views;
 
-  StoreComparison(Store source, Store target, Map<String, List<ActorId>> actors, List<ViewOffset> views) {
+  StoreComparison(StoreBackend source, StoreBackend target, Map<String, List<ActorId>> actors, List<ViewOffset> views) {
     this.source = source;
     this.target = target;
     this.actors = actors;
@@ -90,7 +90,7 @@ final class StoreComparison {
   }
 
   /** Reads the stored turns of an actor that is not in use. */
-  static Store.LoadedActor read(Store store, ActorId id) {
+  static StoreBackend.LoadedActor read(StoreBackend store, ActorId id) {
     var loaded = store.load(id);
     store.endLife(id, loaded.life());
     return loaded;
