@@ -3,7 +3,10 @@ package io.fibry.simulation;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
+import io.fibry.ActorContext;
+import io.fibry.Request;
 import io.fibry.durable.CrashRound;
+import io.fibry.pool.Entities;
 import io.fibry.pool.PoolRounds;
 import io.fibry.simulation.Simulation.Options;
 import io.fibry.simulation.Simulation.Program;
@@ -14,6 +17,8 @@ import io.fibry.stress.EngineRounds;
 import io.fibry.support.Soak;
 import io.fibry.yieldpoint.YieldPointAgent;
 import io.fibry.yieldpoint.YieldPointLoader;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -68,11 +73,32 @@ class YieldPointRepeatTest {
     }
   }
 
+  private record Question() implements Request<Question, Integer> {}
+
+  /** An entity answers while nobody holds the answers. Later it is idle. */
+  private static Program answeringEntity(boolean collects) {
+    return simulation -> {
+      var answers = new AtomicInteger();
+      Entities<String, Question> entities = Entities.open(simulation.scope().anonymous(), Duration.ofMillis(5),
+          (builder, key) -> builder.newActor((Question question, ActorContext<Question> context) -> {
+            context.reply(question, answers.incrementAndGet());
+          }));
+      for (int i = 0; i < 3; i++) entities.actor("a").sendMessageReturn(new Question());
+      simulation.assertEventually("all are answered", Duration.ofSeconds(1), () -> answers.get() == 3);
+      if (collects) System.gc();
+      simulation.assertEventually("the entity is passivated", Duration.ofSeconds(1), () -> entities.size() == 0);
+    };
+  }
+
   private static RunOutcome run(Program program, RunReplay replay) {
+    return run(program, replay, RunEvents.disabled());
+  }
+
+  private static RunOutcome run(Program program, RunReplay replay, RunEvents events) {
     AgentAttacher.ensure();
     SimulationCarrier.lock();
     try {
-      return ProgramRun.of(program, WITH_YIELD_POINTS, replay, STEP_ESTIMATE, RunEvents.disabled(), false);
+      return ProgramRun.of(program, WITH_YIELD_POINTS, replay, STEP_ESTIMATE, events, false);
     } finally {
       SimulationCarrier.unlock();
     }
@@ -104,5 +130,18 @@ class YieldPointRepeatTest {
       assertEquals(first.hash(), second.hash());
       assertEquals(first.decisions().count(), second.decisions().count());
     }
+  }
+
+  @Test
+  void garbageCollectorDoesNotAffectRun() {
+    YieldPointAgent.require();
+    run(answeringEntity(false), RunReplay.of(1)); // this run may be the first to use some class
+    var events = RunEvents.recording(-1);
+    var eventsWithCollection = RunEvents.recording(-1);
+
+    run(answeringEntity(false), RunReplay.of(1), events);
+    run(answeringEntity(true), RunReplay.of(1), eventsWithCollection);
+
+    assertEquals(-1, events.mismatch(eventsWithCollection));
   }
 }

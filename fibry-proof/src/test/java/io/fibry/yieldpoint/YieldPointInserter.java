@@ -3,6 +3,7 @@ package io.fibry.yieldpoint;
 import static org.objectweb.asm.Opcodes.ACC_PRIVATE;
 import static org.objectweb.asm.Opcodes.ACC_STATIC;
 import static org.objectweb.asm.Opcodes.ACC_SYNCHRONIZED;
+import static org.objectweb.asm.Opcodes.ACONST_NULL;
 import static org.objectweb.asm.Opcodes.ALOAD;
 import static org.objectweb.asm.Opcodes.ASM9;
 import static org.objectweb.asm.Opcodes.ATHROW;
@@ -12,9 +13,16 @@ import static org.objectweb.asm.Opcodes.INVOKESTATIC;
 import static org.objectweb.asm.Opcodes.INVOKEVIRTUAL;
 import static org.objectweb.asm.Opcodes.IRETURN;
 import static org.objectweb.asm.Opcodes.MONITORENTER;
+import static org.objectweb.asm.Opcodes.NEW;
+import static org.objectweb.asm.Opcodes.POP;
 import static org.objectweb.asm.Opcodes.RETURN;
 
 import io.fibry.simulation.YieldPoints;
+import java.lang.ref.ReferenceQueue;
+import java.lang.ref.WeakReference;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.WeakHashMap;
 import org.objectweb.asm.ClassReader;
 import org.objectweb.asm.ClassVisitor;
 import org.objectweb.asm.ClassWriter;
@@ -26,12 +34,22 @@ import org.objectweb.asm.Type;
  * Inserts a yield point into a class before each use of data that other threads may change: a
  * mutable field, a class of java.util.concurrent, a {@code VarHandle}, a monitor. The static
  * initializer gets no yield points, and suppresses the yield points of the calls in it.
+ *
+ * <p>A seed must give the same run each time, whenever the garbage collector runs. If the collector
+ * cleared a reference, the code would pass other yield points. So in a changed class weak
+ * references are strong, a weak map is an ordinary map, and a queue of cleared references is empty.
  */
 final class YieldPointInserter extends ClassVisitor {
   private static final String YIELD_POINTS_CLASS = Type.getInternalName(YieldPoints.class);
   private static final String CONSTRUCTOR = "<init>";
+  /** Classes that the garbage collector affects, and the classes that are used in their place. */
+  private static final Map<String, String> REPLACEMENTS = Map.of(
+      Type.getInternalName(WeakReference.class), Type.getInternalName(StrongReference.class),
+      Type.getInternalName(WeakHashMap.class), Type.getInternalName(LinkedHashMap.class));
+  private static final String REFERENCE_QUEUE = Type.getInternalName(ReferenceQueue.class);
 
   private String className;
+  private String superName;
 
   private YieldPointInserter(ClassVisitor writer) {
     super(ASM9, writer);
@@ -51,6 +69,7 @@ final class YieldPointInserter extends ClassVisitor {
   @Override
   public void visit(int version, int access, String name, String signature, String superName, String[] interfaces) {
     this.className = name;
+    this.superName = superName;
     super.visit(version, access, name, signature, superName, interfaces);
   }
 
@@ -112,7 +131,22 @@ final class YieldPointInserter extends ClassVisitor {
     }
 
     @Override
+    public void visitTypeInsn(int instruction, String type) {
+      super.visitTypeInsn(instruction, instruction == NEW ? REPLACEMENTS.getOrDefault(type, type) : type);
+    }
+
+    @Override
     public void visitMethodInsn(int instruction, String owner, String method, String descriptor, boolean isInterface) {
+      if (owner.equals(REFERENCE_QUEUE) && method.equals("poll")) {
+        super.visitInsn(POP);
+        super.visitInsn(ACONST_NULL);
+        return;
+      }
+      boolean isSuperCall = isConstructor && owner.equals(superName);
+      if (method.equals(CONSTRUCTOR) && !isSuperCall && REPLACEMENTS.containsKey(owner)) {
+        super.visitMethodInsn(instruction, REPLACEMENTS.get(owner), method, descriptor, isInterface);
+        return;
+      }
       boolean isShared = owner.startsWith("java/util/concurrent/") || owner.equals("java/lang/invoke/VarHandle");
       if (isShared && !method.equals(CONSTRUCTOR)) call(mv, "pass");
       super.visitMethodInsn(instruction, owner, method, descriptor, isInterface);
