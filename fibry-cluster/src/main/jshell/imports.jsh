@@ -14,6 +14,7 @@ import io.fibry.spi.*;
 import io.fibry.stereotype.*;
 import io.fibry.store.*;
 import io.fibry.store.folder.*;
+import io.fibry.store.spi.*;
 import io.fibry.time.*;
 import java.io.*;
 import java.net.*;
