@@ -80,9 +80,14 @@ public final class ConnectionErrors implements ErrorListener, ConnectionListener
     LOG.error("{}: messages came faster than they were read, and {} were lost", clientName, consumer.getDroppedCount());
   }
 
+  /**
+   * Called when a thread that sends is interrupted, for instance because its actor is killed. Its
+   * caller knows: requests of the client throw an InterruptedException, and {@link
+   * RequestMultiplexer#publish} hides the interrupt from the client.
+   */
   @Override
   public void messageDiscarded(Connection connection, Message message) {
-    LOG.warn("{}: a message to {} was not sent, because its thread was interrupted", clientName,
+    LOG.debug("{}: a message to {} was not sent, because its thread was interrupted", clientName,
         Lines.escaped(message.getSubject()));
   }
 
