@@ -8,7 +8,8 @@ import java.util.ArrayDeque;
 
 /**
  * The path and the query of a request. The path is decoded, begins with a slash, and has no empty
- * segment, no {@code .} or {@code ..} and no control character.
+ * segment, no {@code .} or {@code ..} and no control character. The exception is {@link #SERVER},
+ * whose path is {@code *}.
  */
 public record RequestTarget(String path, UrlEncodedFields query) {
   // where a character is allowed: nowhere, in a query only, or in a query and a path
@@ -75,14 +76,14 @@ public record RequestTarget(String path, UrlEncodedFields query) {
     int end = scheme.length();
     while (end < text.length() && "/?".indexOf(text.charAt(end)) < 0) end++;
     var authority = text.substring(scheme.length(), end);
-    if (!isHost(authority) || host != null
-        && !withoutPort(authority, isTls).equalsIgnoreCase(withoutPort(host, isTls)))
+    if (!isHost(authority)) throw new RequestRefusedException(400, "a target whose authority is not a host");
+    if (host != null && !withoutDefaultPort(authority, isTls).equalsIgnoreCase(withoutDefaultPort(host, isTls)))
       throw new RequestRefusedException(400, "the target names another host than the Host header");
     return from + end;
   }
 
   /** Removes the port if it is the default port of the scheme. */
-  private static String withoutPort(String host, boolean isTls) {
+  private static String withoutDefaultPort(String host, boolean isTls) {
     String port = isTls ? ":443" : ":80";
     return host.endsWith(port) ? host.substring(0, host.length() - port.length()) : host;
   }
@@ -94,9 +95,13 @@ public record RequestTarget(String path, UrlEncodedFields query) {
     if (host.startsWith("[")) {
       i = host.indexOf(']') + 1;
       if (i == 0) return false;
-      for (int k = 1; k < i - 1; k++)
-        if (Character.digit(host.charAt(k), 16) < 0 && ":.".indexOf(host.charAt(k)) < 0) return false;
-      nameLength = i;
+      int colons = 0;
+      for (int k = 1; k < i - 1; k++) {
+        char c = host.charAt(k);
+        if (c == ':') colons++;
+        else if (c != '.' && (c > 0x7e || Character.digit(c, 16) < 0)) return false;
+      }
+      nameLength = colons < 2 ? 0 : i; // each IPv6 address has at least two colons
     } else {
       for (; i < host.length() && host.charAt(i) != ':'; i++, nameLength++) {
         char c = host.charAt(i);
