@@ -151,7 +151,7 @@ final class ExpectedOutput {
       Map.entry("ScatterGather", """
           all: [300, 250]
           first: 250
-          late: "hat" (of 2 actors; not answered by [closed])"""),
+          late: "hat" (sent to 2 actors; no answer from closed)"""),
       Map.entry("MapReduceExample", """
           {be=2, dream=1, is=1, not=1, or=1, question=1, sleep=1, that=1, the=1, to=4}
           For input string: "three\""""),

@@ -14,6 +14,7 @@ import io.fibry.text.Lines;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -29,14 +30,15 @@ import java.util.stream.IntStream;
  * the clock, and its options decide whether texts may show messages.
  */
 final class MultiAskRun<M, R> {
-  // maximum number of suppressed failures of an exception, which may be thrown often; also the
-  // maximum number of names in a text
-  private static final int MAX_FAILURES = 10;
+  // max suppressed failures of an exception: an actor may throw the same exception object for each
+  // request, and would add to it each time
+  private static final int MAX_SUPPRESSED = 10;
+  private static final int MAX_NAMES = 10; // in a text
 
   private final List<ActorWithReturn<M, R>> actors = new ArrayList<>();
   private final M message;
   private final Duration limit;
-  private final List<CompletableFuture<R>> requests = new ArrayList<>(); // used on the caller's thread only
+  private final List<CompletableFuture<R>> requests = Collections.synchronizedList(new ArrayList<>());
   private final List<Throwable> failures = new ArrayList<>(); // guarded by this
 
   MultiAskRun(Collection<? extends ActorWithReturn<M, R>> actors, M message, Duration limit) {
@@ -82,7 +84,7 @@ final class MultiAskRun<M, R> {
 
   private synchronized <E extends Throwable> E withFailures(E thrown) {
     for (var failure : failures)
-      if (failure != thrown && thrown.getSuppressed().length < MAX_FAILURES) thrown.addSuppressed(failure);
+      if (failure != thrown && thrown.getSuppressed().length < MAX_SUPPRESSED) thrown.addSuppressed(failure);
     return thrown;
   }
 
@@ -91,9 +93,9 @@ final class MultiAskRun<M, R> {
   }
 
   private <A> A ask(CompletableFuture<A> outcome, AnswerHandler<R> handler) {
-    var askerBuilder = BlockBuilder.of(ActorSystem.beside(actors.getFirst())).inOuterScope().strategy(Strategy.CALLER)
+    var helperBuilder = BlockBuilder.of(ActorSystem.beside(actors.getFirst())).inOuterScope().strategy(Strategy.CALLER)
         .mailbox(Mailbox.unbounded()).onFailure(FailurePolicy.resume().withoutLog());
-    var asker = askerBuilder.newActor((MultiAskRequest<A> question, ActorContext<MultiAskRequest<A>> context) -> {
+    var helper = helperBuilder.newActor((MultiAskRequest<A> question, ActorContext<MultiAskRequest<A>> context) -> {
       for (var actor : actors) {
         int index = requests.size();
         var request = actor.sendMessageReturn(message);
@@ -103,7 +105,7 @@ final class MultiAskRun<M, R> {
       context.replyWhen(question, outcome);
     });
     try {
-      return asker.ask(new MultiAskRequest<A>(this), limit);
+      return helper.ask(new MultiAskRequest<A>(this), limit);
     } catch (AskTimeoutException timeout) {
       timeout.getMessage(); // makes the text now, because requests that are cancelled below would count as answered
       throw withFailures(timeout);
@@ -115,13 +117,16 @@ final class MultiAskRun<M, R> {
   private record MultiAskRequest<A>(MultiAskRun<?, ?> multiAsk) implements Request<MultiAskRequest<A>, A> {
     @Override
     public String toString() {
-      return Lines.text(multiAsk.message) + " (of " + multiAsk.actors.size() + " actors; not answered by "
-          + multiAsk.unanswered() + ")";
+      return Lines.text(multiAsk.message) + " (sent to " + multiAsk.actors.size() + " actors; no answer from "
+          + multiAsk.unansweredNames() + ")";
     }
   }
 
-  private List<String> unanswered() {
-    return IntStream.range(0, actors.size()).filter(i -> i >= requests.size() || !requests.get(i).isDone())
-        .mapToObj(i -> actors.get(i).name()).limit(MAX_FAILURES).toList();
+  /** Returns the names for a text. Threads that describe a waiting caller call this method, too. */
+  private String unansweredNames() {
+    var names = IntStream.range(0, actors.size()).filter(i -> i >= requests.size() || !requests.get(i).isDone())
+        .mapToObj(i -> actors.get(i).name()).toList();
+    return String.join(", ", names.subList(0, Math.min(names.size(), MAX_NAMES)))
+        + (names.size() > MAX_NAMES ? " and " + (names.size() - MAX_NAMES) + " more" : "");
   }
 }

@@ -211,7 +211,23 @@ class MultiAskTest {
         () -> gate.entered.getCount() == 0);
 
     assertEquals(LIMIT, timeout.limit());
-    assertTrue(timeout.getMessage().contains("\"how are you?\" (of 2 actors; not answered by [slow])"),
+    assertTrue(timeout.getMessage().contains("\"how are you?\" (sent to 2 actors; no answer from slow)"),
+        timeout::getMessage);
+  }
+
+  @Test
+  void timeoutNamesTenActorsAndCountsOthers() {
+    var slowActors =
+        IntStream.range(0, 13).mapToObj(i -> scope.named("slow " + i).newActorWithReturn((String question) -> {
+          gate.pass();
+          return question;
+        })).toList();
+
+    var timeout = awaitTimeout(() -> MultiAsk.askAll(slowActors, "how are you?", LIMIT),
+        () -> gate.entered.getCount() == 0);
+
+    assertTrue(timeout.getMessage().contains("(sent to 13 actors; no answer from "
+        + "slow 0, slow 1, slow 2, slow 3, slow 4, slow 5, slow 6, slow 7, slow 8, slow 9 and 3 more)"),
         timeout::getMessage);
   }
 
