@@ -16,27 +16,29 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Watches entries by reading them every two seconds. Successive lists may come from different
- * nodes, and the later list may be older. Therefore an entry that is older than the known version
- * is skipped. A missing entry is reported as ended only if two lists in a row lack it. Fields are
- * used by the polling thread only.
+ * Watches the table of the nodes for a program with the role ASKER: asks a node for the table every
+ * two seconds. Successive answers may come from different nodes, and the later answer may be older.
+ * Therefore an entry that is not newer than its known version is skipped, even if it was reported
+ * as ended since. A missing entry is reported as ended only if two answers in a row lack it. Fields
+ * are used by the polling thread only.
  */
 final class TablePoller {
   private static final Logger LOG = LoggerFactory.getLogger(NatsNetwork.class);
   private static final Duration POLL_INTERVAL = Duration.ofSeconds(2);
 
   private final Supplier<List<Entry>> entrySource;
-  private final Consumer<Entry> reader;
-  private final Map<String, Long> knownVersions = new HashMap<>(); // by key
-  private final HashSet<String> missingKeys = new HashSet<>(); // known keys that the last list did not have
+  private final Consumer<Entry> onEntry;
+  private final Map<String, Long> knownVersions = new HashMap<>(); // by key, of living and ended entries
+  private final HashSet<String> liveKeys = new HashSet<>(); // keys whose entries were not reported as ended
+  private final HashSet<String> missingKeys = new HashSet<>(); // live keys that the last answer did not have
 
-  private TablePoller(Supplier<List<Entry>> entrySource, Consumer<Entry> reader) {
+  TablePoller(Supplier<List<Entry>> entrySource, Consumer<Entry> onEntry) {
     this.entrySource = entrySource;
-    this.reader = reader;
+    this.onEntry = onEntry;
   }
 
-  static Subscription begin(Supplier<List<Entry>> entrySource, Consumer<Entry> reader) {
-    var thread = Thread.ofVirtual().name("nodes of an asker").start(new TablePoller(entrySource, reader)::run);
+  static Subscription begin(Supplier<List<Entry>> entrySource, Consumer<Entry> onEntry) {
+    var thread = Thread.ofVirtual().name("poll of the node table").start(new TablePoller(entrySource, onEntry)::run);
     return thread::interrupt;
   }
 
@@ -49,7 +51,8 @@ final class TablePoller {
     }
   }
 
-  private void read() {
+  /** Reads the entries once, and reports the changes. */
+  void read() {
     try {
       compare(entrySource.get());
     } catch (TransportException failure) {
@@ -61,18 +64,20 @@ final class TablePoller {
   }
 
   private void compare(List<Entry> entries) {
-    var unlistedKeys = new HashSet<>(knownVersions.keySet());
+    var unlistedKeys = new HashSet<>(liveKeys);
     for (var entry : entries) {
       unlistedKeys.remove(entry.key());
       if (knownVersions.getOrDefault(entry.key(), 0L) >= entry.version()) continue;
-      reader.accept(entry);
+      onEntry.accept(entry);
       knownVersions.put(entry.key(), entry.version());
+      liveKeys.add(entry.key());
     }
     for (var key : unlistedKeys) if (missingKeys.contains(key)) {
-      reader.accept(new Entry(key, Optional.empty(), knownVersions.remove(key)));
+      onEntry.accept(new Entry(key, Optional.empty(), knownVersions.get(key)));
+      liveKeys.remove(key);
     }
     missingKeys.clear();
     missingKeys.addAll(unlistedKeys);
-    missingKeys.retainAll(knownVersions.keySet());
+    missingKeys.retainAll(liveKeys);
   }
 }
