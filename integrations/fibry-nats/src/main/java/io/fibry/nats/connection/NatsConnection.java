@@ -148,8 +148,11 @@ public final class NatsConnection implements AutoCloseable {
   /** Closes the connection. Pending requests fail, and their outcome is unknown. */
   @Override
   public void close() {
-    close(connection);
-    requests.close();
+    try {
+      close(connection);
+    } finally {
+      requests.close();
+    }
   }
 
   /** Closes a dispatcher at once. Messages that it has not passed on yet are dropped. */

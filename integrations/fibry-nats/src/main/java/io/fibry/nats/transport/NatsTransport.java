@@ -20,18 +20,18 @@ public final class NatsTransport implements ClusterTransport {
   private final ProgramMessaging messages;
   private final NatsTable table;
   private final Supplier<Store> storeFactory;
-  private final Supplier<JetStreamLog> workLogFactory;
-  private final ReentrantLock storeLock = new ReentrantLock();
-  private Optional<Store> store = Optional.empty(); // guarded by storeLock; empty until first used
-  private Optional<JetStreamLog> workLog = Optional.empty(); // guarded by storeLock; empty until first used
+  private final Supplier<JetStreamLog> queueLogFactory;
+  private final ReentrantLock openLock = new ReentrantLock();
+  private Optional<Store> store = Optional.empty(); // guarded by openLock; empty until first used
+  private Optional<JetStreamLog> queueLog = Optional.empty(); // guarded by openLock; empty until first used
 
   public NatsTransport(NatsConnection connection, NatsTable table, Supplier<Store> storeFactory,
-      Supplier<JetStreamLog> workLogFactory) {
+      Supplier<JetStreamLog> queueLogFactory) {
     this.connection = connection;
     this.messages = new ProgramMessaging(connection);
     this.table = table;
     this.storeFactory = storeFactory;
-    this.workLogFactory = workLogFactory;
+    this.queueLogFactory = queueLogFactory;
     connection.onReconnected(table::onReconnected);
     TableDirectory.begin(messages, table, connection.identity().app());
   }
@@ -82,12 +82,12 @@ public final class NatsTransport implements ClusterTransport {
 
   @Override
   public Queue queue(String subject) {
-    storeLock.lock();
+    openLock.lock();
     try {
-      if (workLog.isEmpty()) workLog = Optional.of(workLogFactory.get());
-      return new NatsQueue(connection, workLog.get(), subject, maxBodyBytes());
+      if (queueLog.isEmpty()) queueLog = Optional.of(queueLogFactory.get());
+      return new NatsQueue(connection, queueLog.get(), subject, maxBodyBytes());
     } finally {
-      storeLock.unlock();
+      openLock.unlock();
     }
   }
 
@@ -103,24 +103,24 @@ public final class NatsTransport implements ClusterTransport {
 
   @Override
   public Store store() {
-    storeLock.lock();
+    openLock.lock();
     try {
       if (store.isEmpty()) store = Optional.of(storeFactory.get());
       return store.get();
     } finally {
-      storeLock.unlock();
+      openLock.unlock();
     }
   }
 
   @Override
   public void close() {
-    storeLock.lock();
-    try {
-      store.ifPresent(Store::close);
-    } finally {
-      storeLock.unlock();
-      table.close();
-      connection.close();
+    try (connection; table) {
+      openLock.lock();
+      try {
+        store.ifPresent(Store::close);
+      } finally {
+        openLock.unlock();
+      }
     }
   }
 }
