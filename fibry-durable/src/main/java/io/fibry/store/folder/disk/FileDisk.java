@@ -154,8 +154,9 @@ public final class FileDisk implements StorageDirectory {
 
   @Override
   public void close() throws IOException {
-    for (var name : List.copyOf(openChannels.keySet())) finish(name);
-    lock.close();
+    try (lock) {
+      for (var name : List.copyOf(openChannels.keySet())) finish(name);
+    }
   }
 
   @Override

@@ -175,7 +175,10 @@ final class FolderLock implements AutoCloseable {
 
   @Override
   public void close() throws IOException {
-    if (channel.isPresent()) channel.get().close();
-    OPEN_FOLDERS.remove(realPath);
+    try {
+      if (channel.isPresent()) channel.get().close();
+    } finally {
+      OPEN_FOLDERS.remove(realPath);
+    }
   }
 }
