@@ -5,8 +5,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 /**
@@ -38,7 +40,8 @@ public final class Report {
     var pages = pages(docs);
     var pagesByBlock = new HashMap<String, String>(); // name of a block -> path of its page in docs
     for (var page : pages)
-      for (var name : Page.blocks(page)) pagesByBlock.put(name, docs.relativize(page).toString().replace('\\', '/'));
+      for (var name : Page.blockNames(page))
+        pagesByBlock.put(name, docs.relativize(page).toString().replace('\\', '/'));
     for (var page : pages)
       Page.fill(page, name -> block(name, results, pagesByBlock), page.getParent().equals(docs) ? "" : "../");
     return results.stream().map(Result::question).filter(question -> !pagesByBlock.containsKey(question)).toList();
@@ -65,11 +68,23 @@ public final class Report {
       case "peers" -> PeerComparison.summary(results, pagesByBlock);
       case "losses" -> RatioLoss.table(results, pagesByBlock);
       case "lost" -> RatioLoss.count(results);
-      case "machines" -> "Run on " + results.stream().filter(result -> !result.machine().isBlank())
-          .map(Result::environment).distinct().collect(Collectors.joining("; ")) + ".\n";
+      case "machines" -> "Run on " + environments(results) + ".\n";
       default -> results.stream().filter(result -> result.question().equals(name)).findFirst().map(ResultTable::of)
           .orElseGet(() -> placeholderFor(name));
     };
+  }
+
+  /** Returns each machine with its JDK, and the first and the last date of its results. */
+  private static String environments(List<Result> results) {
+    var dates = new LinkedHashMap<String, TreeSet<String>>(); // by environment
+    for (var result : results) if (!result.machine().isBlank())
+      dates.computeIfAbsent(result.environment(), key -> new TreeSet<>()).add(result.date());
+    return dates.entrySet().stream().map(entry -> entry.getKey() + ", " + period(entry.getValue()))
+        .collect(Collectors.joining("; "));
+  }
+
+  private static String period(TreeSet<String> dates) {
+    return dates.size() == 1 ? dates.first() : dates.first() + " to " + dates.last();
   }
 
   /**

@@ -54,7 +54,7 @@ public record Result(String question, @JsonInclude(JsonInclude.Include.NON_EMPTY
   }
 
   String environment() {
-    return "JDK " + jdk + ", " + machine + ", " + processors + " processors, " + date;
+    return "JDK " + jdk + ", " + machine + ", " + processors + " processors";
   }
 
   /** Returns whether the rows are promises: measurements or ratios that have a bound. */

@@ -23,7 +23,13 @@ public record ResultRow(String side, String unit, double median, double least, d
   public static ResultRow of(String side, String unit, String reference, double... rounds) {
     double[] sorted = rounds.clone();
     Arrays.sort(sorted);
-    return new ResultRow(side, unit, sorted[sorted.length / 2], sorted[0], sorted[sorted.length - 1], reference, 0);
+    return new ResultRow(side, unit, median(sorted), sorted[0], sorted[sorted.length - 1], reference, 0);
+  }
+
+  /** Returns the middle value; of an even number of values, the mean of the two in the middle. */
+  public static double median(double[] sorted) {
+    int middle = sorted.length / 2;
+    return sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
   }
 
   public ResultRow withSize(long size) {

@@ -1,6 +1,7 @@
 package io.fibry.bench.savina;
 
 import io.fibry.bench.ChildJvm;
+import io.fibry.bench.report.ResultRow;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -150,17 +151,15 @@ public final class Savina {
     return timesByProcess.stream().flatMapToDouble(Arrays::stream).sorted().toArray();
   }
 
-  private static double median(double[] sorted) {
-    return sorted[sorted.length / 2];
-  }
-
   private static void print(String side, List<double[]> timesByProcess, List<double[]> fibryTimes) {
     var runs = sortedTimes(timesByProcess);
-    System.out.printf(Locale.ROOT, "  %-16s %9.1f ms (%.1f..%.1f)", side, median(runs), runs[0], runs[runs.length - 1]);
+    System.out.printf(Locale.ROOT, "  %-16s %9.1f ms (%.1f..%.1f)", side, ResultRow.median(runs), runs[0],
+        runs[runs.length - 1]);
     if (fibryTimes != null && fibryTimes != timesByProcess) {
       var ratios = Stream.iterate(0, i -> i + 1).limit(timesByProcess.size())
-          .mapToDouble(i -> median(fibryTimes.get(i)) / median(timesByProcess.get(i))).sorted().toArray();
-      System.out.printf(Locale.ROOT, ", fibry / this %.3f (processes %.3f..%.3f)", median(ratios), ratios[0],
+          .mapToDouble(i -> ResultRow.median(fibryTimes.get(i)) / ResultRow.median(timesByProcess.get(i))).sorted()
+          .toArray();
+      System.out.printf(Locale.ROOT, ", fibry / this %.3f (processes %.3f..%.3f)", ResultRow.median(ratios), ratios[0],
           ratios[ratios.length - 1]);
     }
     System.out.println();
@@ -171,7 +170,8 @@ public final class Savina {
         "  {\"jdk\": \"%s\", \"processors\": %d, \"program\": \"%s\", \"size\": \"%s\", \"side\": \"%s\", "
             + "\"unit\": \"ms\", \"median\": %.3f, \"least\": %.3f, \"most\": %.3f}",
         Runtime.version(),
-        Runtime.getRuntime().availableProcessors(), program.name(), program.size(), side, median(sorted), sorted[0],
+        Runtime.getRuntime().availableProcessors(), program.name(), program.size(), side, ResultRow.median(sorted),
+        sorted[0],
         sorted[sorted.length - 1]);
   }
 }
