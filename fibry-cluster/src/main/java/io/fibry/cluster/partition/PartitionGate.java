@@ -162,8 +162,8 @@ final class PartitionGate<M> {
     var message = new InboundMessage(wire, this, clock.nanoTime());
     if (enqueue(new DirectMessage<>(message), message)) return;
     if (!isExclusive || clock.nanoTime() - exclusiveFrom < 0 || isLater(Destination.epochOf(wire))) return;
-    dispatcher.refuseAsFull(wire, name + " is full: " + MAX_WAITING + " messages of other nodes, or "
-        + (MAX_BYTES >> 20) + " MiB of them, wait already; ask again later", MAX_WAITING);
+    dispatcher.refuseAsFull(wire, name + " is full: " + MAX_WAITING + " messages, or "
+        + (MAX_BYTES >> 20) + " MiB of messages, wait already; ask again later", MAX_WAITING);
   }
 
   /**

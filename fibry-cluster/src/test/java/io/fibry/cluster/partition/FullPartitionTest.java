@@ -85,7 +85,7 @@ class FullPartitionTest {
           Patience.failure(counter.sendMessageReturn(new Count(8), ONE_HOUR)));
 
       assertEquals(
-          "partition 0 of 'counter' is full: 4096 messages of other nodes, or 16 MiB of them, wait already; "
+          "partition 0 of 'counter' is full: 4096 messages, or 16 MiB of messages, wait already; "
               + "ask again later",
           failure.getMessage());
       mayBeBorn.countDown();
