@@ -163,11 +163,11 @@ public interface ActorScope extends AutoCloseable {
    * @param handling messages whose handler runs now
    * @param unhandled for each reason the number of messages that were not handled
    * @param queued messages that wait in mailboxes now
-   * @param undelivered all dead letters since the close began; empty in {@link #report}
+   * @param deadLetters all dead letters since the close began; empty in {@link #report}
    * @param unresponsive names of actors that were cut off and whose handlers still run
    */
   record Report(String scope, long sent, long handled, long handling, Map<DeadLetter.Reason, Long> unhandled,
-      long queued, List<DeadLetter> undelivered, List<String> unresponsive) {}
+      long queued, List<DeadLetter> deadLetters, List<String> unresponsive) {}
 
   /** The options of a scope. A new scope has the options of the scope around it. Immutable. */
   final class Options implements Cloneable {
@@ -287,7 +287,7 @@ public interface ActorScope extends AutoCloseable {
      * @param listener quick and thread-safe. An exception that it throws is logged. Dead letters
      * that the listener itself causes are only counted
      */
-    public Options withDeadLetters(Consumer<DeadLetter> listener) {
+    public Options withDeadLetterListener(Consumer<DeadLetter> listener) {
       Objects.requireNonNull(listener, "listener");
       return with(copy -> copy.deadLetterListener = listener);
     }
@@ -385,7 +385,7 @@ public interface ActorScope extends AutoCloseable {
     }
 
     /** {@return the listener that gets every dead letter} */
-    public Consumer<DeadLetter> deadLetters() {
+    public Consumer<DeadLetter> deadLetterListener() {
       return deadLetterListener;
     }
 

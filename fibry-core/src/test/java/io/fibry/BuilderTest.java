@@ -271,7 +271,7 @@ class BuilderTest {
     put(cases, "withMailbox", "mailbox", () -> options.withMailbox(null));
     put(cases, "withAskLimit", "limit", () -> options.withAskLimit(null));
     put(cases, "withKillGrace", "grace", () -> options.withKillGrace(null));
-    put(cases, "withDeadLetters", "listener", () -> options.withDeadLetters(null));
+    put(cases, "withDeadLetterListener", "listener", () -> options.withDeadLetterListener(null));
     put(cases, "withScheduler", "scheduler", () -> options.withScheduler(null));
     put(cases, "Strategy.of", "executor", () -> Strategy.of(null));
     put(cases, "Mailbox.bounded", "overflow", () -> Mailbox.bounded(1, null));

@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class ContractEndingTest {
   private final RecordedLetters letters = new RecordedLetters();
   private final ManualScheduler clock = new ManualScheduler();
-  private final ActorScope scope = Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock));
+  private final ActorScope scope = Variants.scope(o -> o.withDeadLetterListener(letters).withScheduler(clock));
   private final List<Object> received = new CopyOnWriteArrayList<>();
 
   /** Returns an actor that waits at each gate that it receives, and records each other message. */

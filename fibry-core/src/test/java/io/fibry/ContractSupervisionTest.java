@@ -31,7 +31,7 @@ class ContractSupervisionTest {
   private final RecordedLetters letters = new RecordedLetters();
   private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope =
-      ActorSystem.openScope("contract", o -> o.withDeadLetters(letters).withScheduler(clock));
+      ActorSystem.openScope("contract", o -> o.withDeadLetterListener(letters).withScheduler(clock));
   private final List<Object> log = new CopyOnWriteArrayList<>();
   private final AtomicInteger states = new AtomicInteger();
 
@@ -129,7 +129,7 @@ class ContractSupervisionTest {
     gate.open();
 
     assertEquals(6, Patience.value(report).handled());
-    assertEquals(List.of(), Patience.value(report).undelivered());
+    assertEquals(List.of(), Patience.value(report).deadLetters());
   }
 
   @Promise("16.5")
@@ -141,7 +141,7 @@ class ContractSupervisionTest {
 
     var report = scope.closeWithin(Duration.ZERO);
 
-    assertEquals(List.of("waits"), report.undelivered().stream().map(DeadLetter::message).toList());
+    assertEquals(List.of("waits"), report.deadLetters().stream().map(DeadLetter::message).toList());
     assertEquals(new ExitReason.Stopped(), actor.onExit().join());
     assertNull(ActorInternals.suspendedAt(actor));
   }

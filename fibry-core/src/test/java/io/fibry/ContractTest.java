@@ -37,7 +37,7 @@ class ContractTest {
 
   private final RecordedLetters letters = new RecordedLetters();
   private final ManualScheduler clock = new ManualScheduler();
-  private final ActorScope scope = Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock));
+  private final ActorScope scope = Variants.scope(o -> o.withDeadLetterListener(letters).withScheduler(clock));
 
   @AfterEach
   void cleanUp() {

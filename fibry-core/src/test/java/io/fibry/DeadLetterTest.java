@@ -149,7 +149,7 @@ class DeadLetterTest {
   @Promise("3.4")
   @Test
   void exceptionOfDeadLetterListenerIsLogged() {
-    var scopeWithBadListener = Variants.scope(o -> o.withDeadLetters(letter -> {
+    var scopeWithBadListener = Variants.scope(o -> o.withDeadLetterListener(letter -> {
       throw new IllegalStateException("bad listener");
     }));
     var actor = scopeWithBadListener.named("victim").newActor((Object m) -> {});
@@ -166,7 +166,7 @@ class DeadLetterTest {
   void deadLetterFromListenerIsCountedButNotReported() {
     var target = new AtomicReference<Actor<Object>>();
     var received = new CopyOnWriteArrayList<Object>();
-    var nestedScope = Variants.scope(o -> o.withDeadLetters(letter -> {
+    var nestedScope = Variants.scope(o -> o.withDeadLetterListener(letter -> {
       received.add(letter.message());
       target.get().sendMessage("nested");
     }));
@@ -185,7 +185,7 @@ class DeadLetterTest {
     actor.close();
     var newListener = new RecordedLetters();
 
-    Scopes.configure(scope, o -> o.withDeadLetters(newListener));
+    Scopes.configure(scope, o -> o.withDeadLetterListener(newListener));
     actor.sendMessage("late");
 
     assertEquals(List.of("late"), newListener.messages());

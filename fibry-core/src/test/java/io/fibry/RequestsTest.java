@@ -35,7 +35,7 @@ class RequestsTest {
 
   private final RecordedLetters letters = new RecordedLetters();
   private final ManualScheduler clock = new ManualScheduler();
-  private final ActorScope scope = Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock));
+  private final ActorScope scope = Variants.scope(o -> o.withDeadLetterListener(letters).withScheduler(clock));
   private final ActorBuilder<Object> resumingBuilder = scope.anonymous().onFailure(FailurePolicy.resume().withoutLog());
 
   @AfterEach

@@ -30,7 +30,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class SinkTest {
   private final RecordedLetters letters = new RecordedLetters();
   private final ManualScheduler clock = new ManualScheduler();
-  private final ActorScope scope = Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock));
+  private final ActorScope scope = Variants.scope(o -> o.withDeadLetterListener(letters).withScheduler(clock));
   private final Sink<List<Object>> sink = scope.named("list").onFailure(FailurePolicy.resume().withoutLog())
       .initialState(() -> (List<Object>) new ArrayList<Object>()).newSink();
 

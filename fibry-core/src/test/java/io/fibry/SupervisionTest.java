@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
  */
 class SupervisionTest {
   private final RecordedLetters letters = new RecordedLetters();
-  private final ActorScope scope = ActorSystem.openScope("test", o -> o.withDeadLetters(letters));
+  private final ActorScope scope = ActorSystem.openScope("test", o -> o.withDeadLetterListener(letters));
   private final List<Object> log = new CopyOnWriteArrayList<>();
   private final AtomicInteger states = new AtomicInteger();
 

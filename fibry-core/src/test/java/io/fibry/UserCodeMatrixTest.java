@@ -168,7 +168,7 @@ class UserCodeMatrixTest {
   void hangingDeadLetterListenerDelaysNoAsker(boolean pool) {
     code = new Misbehavior(Kind.HANGS_DEAF);
     code.arm();
-    scope = ActorSystem.openScope("bad", o -> o.withKillGrace(SHORT).withDeadLetters(letter -> code.strike()));
+    scope = ActorSystem.openScope("bad", o -> o.withKillGrace(SHORT).withDeadLetterListener(letter -> code.strike()));
     var actor = (pool ? Pools.fixed(builder(), 1) : builder()).newActorWithReturn(this::awaitGateIfHold);
     actor.sendMessage("hold");
     Patience.await(gate.entered);
@@ -216,7 +216,7 @@ class UserCodeMatrixTest {
     return switch (site) {
       case CONTEXT_CAPTURE -> options.withContextPropagator(contextPropagator(code::strike, () -> {}));
       case CONTEXT_RESTORE -> options.withContextPropagator(contextPropagator(() -> {}, code::strike));
-      case LISTENER -> options.withDeadLetters(letter -> code.strike());
+      case LISTENER -> options.withDeadLetterListener(letter -> code.strike());
       case CLOCK -> options.withScheduler(clock());
       default -> options;
     };

@@ -22,7 +22,8 @@ class Batches {
     log.close();
 
     try (var shop = ActorSystem.openScope("shop",
-        options -> options.withDeadLetters(letter -> System.out.println("failed together: " + letter.message())))) {
+        options -> options
+            .withDeadLetterListener(letter -> System.out.println("failed together: " + letter.message())))) {
       Actor<String> failingBatch = Batch.ofLists(shop.anonymous().onFailure(FailurePolicy.resume().withoutLog()), 2,
           Duration.ofSeconds(1), batch -> {
             if (batch.contains("bad")) throw new IllegalArgumentException("bad");

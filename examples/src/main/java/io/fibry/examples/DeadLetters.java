@@ -9,7 +9,7 @@ import java.util.concurrent.CountDownLatch;
 /** A listener gets every message that was not handled, with the reason. */
 class DeadLetters {
   public static void main(String[] args) throws Exception {
-    ActorSystem.configure(options -> options.withDeadLetters(
+    ActorSystem.configure(options -> options.withDeadLetterListener(
         letter -> System.out.println(letter.actor() + " lost " + letter.message() + ": " + letter.reason())));
 
     var divider = ActorSystem.named("divider").onFailure(FailurePolicy.resume().withoutLog())

@@ -16,7 +16,7 @@ class OrderPipeline {
     var maxAtOnce = new AtomicInteger();
     var sum = new AtomicInteger();
     var lastNumber = new AtomicInteger();
-    ActorSystem.configure(options -> options.withDeadLetters(letter -> System.out.println(
+    ActorSystem.configure(options -> options.withDeadLetterListener(letter -> System.out.println(
         letter.actor() + " could not do '" + letter.message() + "': " + letter.cause().orElseThrow().getMessage())));
 
     var lines =

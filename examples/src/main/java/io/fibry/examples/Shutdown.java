@@ -23,7 +23,7 @@ class Shutdown {
     var report = app.closeWithin(Duration.ofMillis(200));
 
     System.out.println(report.handled() + " handled of " + report.sent() + ", still running " + report.unresponsive());
-    report.undelivered()
+    report.deadLetters()
         .forEach(lost -> System.out.println(lost.actor() + " lost '" + lost.message() + "': " + lost.reason()));
     System.out.println("takes more: " + quickActor.sendMessage(1));
   }

@@ -78,7 +78,7 @@ class MembersTest {
     var deadLetters = new LinkedBlockingQueue<DeadLetter>();
     try (
         var ownScope = ActorSystem.openScope("own",
-            options -> options.withScheduler(clock).withDeadLetters(deadLetters::add))) {
+            options -> options.withScheduler(clock).withDeadLetterListener(deadLetters::add))) {
       var a = Cluster.join("bank", (app, name) -> recordingWatches(network.connect(app, name), lastEntries),
           options -> options.withNode("a").withLease(LEASE).withScope(ownScope));
       a.host("account", String.class, ownScope.anonymous(), Duration.ofMinutes(1),

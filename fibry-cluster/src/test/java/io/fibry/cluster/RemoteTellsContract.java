@@ -50,7 +50,7 @@ abstract class RemoteTellsContract {
   private final ConcurrentLinkedQueue<DeadLetter> deadLetters = new ConcurrentLinkedQueue<>();
   private final ActorScope scope = ActorSystem.openScope("tells-test");
   private final ActorScope senders =
-      ActorSystem.openScope("senders", options -> options.withDeadLetters(deadLetters::add));
+      ActorSystem.openScope("senders", options -> options.withDeadLetterListener(deadLetters::add));
   private final List<Cluster> nodes = new ArrayList<>();
   private final CountDownLatch gate = new CountDownLatch(1);
   private final CountDownLatch handlerWaiting = new CountDownLatch(1);

@@ -34,7 +34,7 @@ abstract class TopicContract {
   private final TestNetwork network;
   private final ConcurrentLinkedQueue<DeadLetter> deadLetters = new ConcurrentLinkedQueue<>();
   private final ActorScope scope =
-      ActorSystem.openScope("topic-test", options -> options.withDeadLetters(deadLetters::add));
+      ActorSystem.openScope("topic-test", options -> options.withDeadLetterListener(deadLetters::add));
   private final ConcurrentLinkedQueue<Integer> received = new ConcurrentLinkedQueue<>();
   private final Cluster a;
   private final Cluster b;

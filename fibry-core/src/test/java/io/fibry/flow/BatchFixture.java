@@ -22,7 +22,7 @@ abstract class BatchFixture {
 
   /** The function adds options of the scope, which may use the clock. */
   BatchFixture(BiFunction<ActorScope.Options, ManualScheduler, ActorScope.Options> options) {
-    this.scope = ActorSystem.openScope("batches", o -> options.apply(o.withDeadLetters(letters), clock));
+    this.scope = ActorSystem.openScope("batches", o -> options.apply(o.withDeadLetterListener(letters), clock));
   }
 
   @AfterEach

@@ -44,7 +44,7 @@ class BatchStressTest {
     final List<String> strategies;
     final RecordedLetters letters = new RecordedLetters();
     final ActorScope scope =
-        ActorSystem.openScope("stress", o -> o.withDeadLetters(letters).withKillGrace(Patience.LONG));
+        ActorSystem.openScope("stress", o -> o.withDeadLetterListener(letters).withKillGrace(Patience.LONG));
     final Queue<Message> handled = new ConcurrentLinkedQueue<>();
     final Queue<Integer> wrongSizes = new ConcurrentLinkedQueue<>(); // the actor resumes after failures
     final int senderCount;

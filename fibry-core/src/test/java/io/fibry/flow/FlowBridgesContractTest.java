@@ -30,7 +30,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** Tests generators, map-reduces and Reactive Streams bridges on every strategy. */
 class FlowBridgesContractTest {
   private final RecordedLetters letters = new RecordedLetters();
-  private final ActorScope scope = ActorSystem.openScope("flows", o -> o.withDeadLetters(letters));
+  private final ActorScope scope = ActorSystem.openScope("flows", o -> o.withDeadLetterListener(letters));
 
   static Set<String> strategies() {
     return Variants.STRATEGIES.keySet();

@@ -29,7 +29,7 @@ class FlowsStressTest {
   private static final int ROUNDS = Soak.ON ? 50_000 : 150;
 
   private final RecordedLetters letters = new RecordedLetters();
-  private final ActorScope scope = ActorSystem.openScope("stress", o -> o.withDeadLetters(letters));
+  private final ActorScope scope = ActorSystem.openScope("stress", o -> o.withDeadLetterListener(letters));
   private final long seed = StressRuns.seed();
   private final SplittableRandom random = new SplittableRandom(seed);
   private List<String> strategies = List.copyOf(Variants.STRATEGIES.keySet());

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Test;
 class GeneratorEndTest {
   private final RecordedLetters letters = new RecordedLetters();
   private final ActorScope scope =
-      ActorSystem.openScope("generators", o -> o.withDeadLetters(letters).withKillGrace(Duration.ofHours(1)));
+      ActorSystem.openScope("generators", o -> o.withDeadLetterListener(letters).withKillGrace(Duration.ofHours(1)));
   private final FailurePolicy silentPolicy = FailurePolicy.resume().withoutLog();
 
   @AfterEach

@@ -39,7 +39,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class HooksTest {
   private final RecordedLetters letters = new RecordedLetters();
   private final ActorScope scope =
-      ActorSystem.openScope("hooks", o -> o.withDeadLetters(letters).withKillGrace(Duration.ofHours(1)));
+      ActorSystem.openScope("hooks", o -> o.withDeadLetterListener(letters).withKillGrace(Duration.ofHours(1)));
   private final List<Object> calls = new CopyOnWriteArrayList<>();
 
   @AfterEach
@@ -286,7 +286,7 @@ class HooksTest {
       var report = scope.closeWithin(Duration.ofMillis(20));
 
       assertEquals(List.of(), report.unresponsive());
-      assertEquals(1, report.undelivered().size());
+      assertEquals(1, report.deadLetters().size());
       assertEquals("", logged.entriesAbout("hook after 20", "scope 'hooks'"));
     }
   }

@@ -37,7 +37,7 @@ import org.junit.jupiter.api.Test;
 /** Tests map-reduces that fail, are cancelled, or lose actors; see also {@link MapReduceTest}. */
 class MapReduceEndTest {
   private final RecordedLetters letters = new RecordedLetters();
-  private final ActorScope scope = ActorSystem.openScope("map-reduce", o -> o.withDeadLetters(letters));
+  private final ActorScope scope = ActorSystem.openScope("map-reduce", o -> o.withDeadLetterListener(letters));
   private final FailurePolicy silentPolicy = FailurePolicy.resume().withoutLog();
   private final Iterable<Integer> endlessItems = () -> IntStream.iterate(0, i -> i + 1).iterator();
 

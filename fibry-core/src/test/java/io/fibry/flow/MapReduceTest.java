@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
 /** Tests map-reduces that run to their end; see also {@link MapReduceEndTest}. */
 class MapReduceTest {
   private final RecordedLetters letters = new RecordedLetters();
-  private final ActorScope scope = ActorSystem.openScope("map-reduce", o -> o.withDeadLetters(letters));
+  private final ActorScope scope = ActorSystem.openScope("map-reduce", o -> o.withDeadLetterListener(letters));
 
   @AfterEach
   void awaitActorsAndCloseScope() {

@@ -40,7 +40,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class PipelineTest {
   private final RecordedLetters letters = new RecordedLetters();
   private final ActorScope scope =
-      ActorSystem.openScope("pipes", o -> o.withDeadLetters(letters).withKillGrace(Duration.ofMillis(200)));
+      ActorSystem.openScope("pipes", o -> o.withDeadLetterListener(letters).withKillGrace(Duration.ofMillis(200)));
   private final List<Object> results = Collections.synchronizedList(new ArrayList<>());
 
   static Set<String> strategies() {

@@ -25,7 +25,8 @@ import org.junit.jupiter.api.Test;
 class RateLimitEndTest {
   private final RateLimitTest.RecordingClock clock = new RateLimitTest.RecordingClock();
   private final RecordedLetters letters = new RecordedLetters();
-  private final ActorScope scope = ActorSystem.openScope("rates", o -> o.withScheduler(clock).withDeadLetters(letters));
+  private final ActorScope scope =
+      ActorSystem.openScope("rates", o -> o.withScheduler(clock).withDeadLetterListener(letters));
 
   @AfterEach
   void close() {
@@ -63,7 +64,7 @@ class RateLimitEndTest {
     var report = scope.closeWithin(Duration.ZERO);
 
     assertTrue(actor.onExit().isDone());
-    assertEquals(2, report.undelivered().size());
+    assertEquals(2, report.deadLetters().size());
   }
 
   @Test

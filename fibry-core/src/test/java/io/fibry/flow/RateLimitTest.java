@@ -71,7 +71,8 @@ class RateLimitTest {
 
   private final RecordingClock clock = new RecordingClock();
   private final RecordedLetters letters = new RecordedLetters();
-  private final ActorScope scope = ActorSystem.openScope("rates", o -> o.withScheduler(clock).withDeadLetters(letters));
+  private final ActorScope scope =
+      ActorSystem.openScope("rates", o -> o.withScheduler(clock).withDeadLetterListener(letters));
   // when each message passed the limit, in milliseconds
   private final List<Long> times = Collections.synchronizedList(new ArrayList<>());
 

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
 /** Tests actors as subscribers; {@code fibry-proof} tests the rules of Reactive Streams. */
 class SubscriberTest {
   private final RecordedLetters letters = new RecordedLetters();
-  private final ActorScope scope = ActorSystem.openScope("fed", o -> o.withDeadLetters(letters));
+  private final ActorScope scope = ActorSystem.openScope("fed", o -> o.withDeadLetterListener(letters));
   private final List<Object> received = new CopyOnWriteArrayList<>();
   private final List<Optional<Throwable>> ends = new CopyOnWriteArrayList<>();
   private final RecordingSubscription publisher = new RecordingSubscription();

@@ -34,7 +34,7 @@ final class DoorFixture implements AutoCloseable {
 
   DoorFixture(Strategy strategy) {
     scope = ActorSystem.openScope("doors",
-        o -> o.withStrategy(strategy).withScheduler(clock).withDeadLetters(letters)
+        o -> o.withStrategy(strategy).withScheduler(clock).withDeadLetterListener(letters)
             .withKillGrace(Duration.ofMillis(1)));
   }
 

@@ -100,7 +100,7 @@ class FsmStressTest {
     var letters = new RecordedLetters();
     var crossing = new Crossing();
     var answers = new ConcurrentLinkedQueue<CompletableFuture<Integer>>();
-    try (var scope = ActorSystem.openScope("crossing", o -> o.withStrategy(strategy).withDeadLetters(letters))) {
+    try (var scope = ActorSystem.openScope("crossing", o -> o.withStrategy(strategy).withDeadLetterListener(letters))) {
       var light = crossing.machine().newActor(scope.named("light").onFailure(FailurePolicy.resume().withoutLog()));
       var senders = new ArrayList<Thread>();
       for (int i = 0; i < SENDERS; i++) senders.add(sender(light, i, random.split(), answers));

@@ -23,7 +23,7 @@ public final class ServerScope implements AutoCloseable {
   public ServerScope(UnaryOperator<ActorScope.Options> options) {
     scope =
         ActorSystem.openScope("net",
-            o -> options.apply(o.withDeadLetters(letters).withKillGrace(Duration.ofMillis(200))));
+            o -> options.apply(o.withDeadLetterListener(letters).withKillGrace(Duration.ofMillis(200))));
   }
 
   /**

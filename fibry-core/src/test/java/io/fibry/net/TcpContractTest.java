@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class TcpContractTest {
   private final RecordedLetters letters = new RecordedLetters();
   private final ActorScope scope =
-      ActorSystem.openScope("net", o -> o.withDeadLetters(letters).withKillGrace(Duration.ofMillis(200)));
+      ActorSystem.openScope("net", o -> o.withDeadLetterListener(letters).withKillGrace(Duration.ofMillis(200)));
   private TcpAcceptor acceptor;
 
   static List<String> strategies() {

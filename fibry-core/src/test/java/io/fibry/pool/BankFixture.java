@@ -53,7 +53,8 @@ final class BankFixture implements AutoCloseable {
 
   BankFixture(Strategy strategy) {
     scope = ActorSystem.openScope("bank",
-        o -> o.withStrategy(strategy).withScheduler(clock).withDeadLetters(letters).withKillGrace(Duration.ofMillis(1))
+        o -> o.withStrategy(strategy).withScheduler(clock).withDeadLetterListener(letters)
+            .withKillGrace(Duration.ofMillis(1))
             .withAskLimit(IDLE.multipliedBy(1_000))); // so long that no advance of the clock ends an ask
     accounts = accountsIn(scope);
   }

@@ -45,7 +45,7 @@ class EntitiesInScopeTest {
   private record Name() implements Request<Name, String> {}
 
   private final RecordedLetters letters = new RecordedLetters();
-  private final ActorScope app = ActorSystem.openScope("app", o -> o.withDeadLetters(letters));
+  private final ActorScope app = ActorSystem.openScope("app", o -> o.withDeadLetterListener(letters));
   private final Gate gate = new Gate();
 
   @AfterEach
@@ -144,7 +144,7 @@ class EntitiesInScopeTest {
 
       if (closer != null) Patience.awaitEnd(closer);
       else assertEquals(new ExitReason.Stopped(), Patience.value(customers.onExit()));
-      assertEquals(List.of(), report.undelivered());
+      assertEquals(List.of(), report.deadLetters());
       assertEquals(List.of(), letters.messages());
     }
   }

@@ -67,14 +67,14 @@ class EntitiesScopeRulesTest {
   private final ActorScope.Options rootOptions = ActorScope.Options.defaults();
   private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = ActorSystem.openScope("bank", o -> o.withScheduler(clock).withAskLimit(LIMIT)
-      .withContextPropagator(PROPAGATOR).withMessageContents(false).withDeadLetters(letters));
+      .withContextPropagator(PROPAGATOR).withMessageContents(false).withDeadLetterListener(letters));
   private final Gate creationGate = new Gate();
   private final List<String> handled = new CopyOnWriteArrayList<>();
   private final AtomicInteger creationCount = new AtomicInteger();
   private final Entities<String, Object> accounts = Entities.open(scope.anonymous(), IDLE, this::birth);
 
   EntitiesScopeRulesTest() {
-    ActorSystem.configure(o -> o.withDeadLetters(rootLetters));
+    ActorSystem.configure(o -> o.withDeadLetterListener(rootLetters));
   }
 
   @AfterEach

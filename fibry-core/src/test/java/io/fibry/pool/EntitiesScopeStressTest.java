@@ -72,7 +72,7 @@ class EntitiesScopeStressTest {
   private final ActorScope.Options rootOptions = ActorScope.Options.defaults();
   private final ActorScope scope = ActorSystem.openScope("shop",
       o -> o.withContextPropagator(propagator).withMessageContents(false).withAskLimit(LIMIT)
-          .withDeadLetters(letter -> {}));
+          .withDeadLetterListener(letter -> {}));
   private final Entities.WithReturn<Integer, Order, String> orders = Entities.openWithReturn(
       scope.named("order").onFailure(FailurePolicy.resume()), IDLE, this::birth);
   private final Topic<Order> topic = Topic.open(scope.anonymous());
@@ -99,8 +99,9 @@ class EntitiesScopeStressTest {
   @Test
   void messagesOfEntitiesStayInsideTheirScope() {
     System.out.println("entities in a scope: -Dfibry.seed=" + SEED);
-    ActorSystem.configure(o -> o.withDeadLetters(letter -> {
-      if (letter.message() instanceof Order order) faults.add("the root scope got a dead letter of " + order.tenant);
+    ActorSystem.configure(o -> o.withDeadLetterListener(letter -> {
+      if (letter.message() instanceof Order order)
+        violations.add("the root scope got a dead letter of " + order.tenant);
     }));
     for (int key = 0; key < KEYS; key += 2) topic.subscribe(orders.actor(key));
 

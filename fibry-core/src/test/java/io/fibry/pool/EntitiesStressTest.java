@@ -109,7 +109,7 @@ class EntitiesStressTest {
     for (int key = 0; key < KEYS; key++) ledgers[key] = new Ledger(fault);
 
     try (var scope = ActorSystem.openScope("stress",
-        o -> o.withDeadLetters(letters).withScheduler(onManualClock ? clock : Scheduler.system()))) {
+        o -> o.withDeadLetterListener(letters).withScheduler(onManualClock ? clock : Scheduler.system()))) {
       var entities = Entities.open(scope.named("entity").strategy(Variants.STRATEGIES.get(strategy)),
           onManualClock ? IDLE : Duration.ofMillis(1), this::birth);
       var senders = new ArrayList<Thread>();

@@ -61,7 +61,7 @@ class PoolContractTest {
 
   private final RecordedLetters letters = new RecordedLetters();
   private final ActorScope scope =
-      ActorSystem.openScope("pools", o -> o.withDeadLetters(letters).withKillGrace(Patience.LONG));
+      ActorSystem.openScope("pools", o -> o.withDeadLetterListener(letters).withKillGrace(Patience.LONG));
 
   static Map<String, UnaryOperator<ActorBuilder<Object>>> kinds() {
     var kinds = new LinkedHashMap<String, UnaryOperator<ActorBuilder<Object>>>();
@@ -317,7 +317,7 @@ class PoolContractTest {
     var report = scope.closeWithin(Patience.LONG);
 
     assertTrue(pool.onExit().isDone());
-    assertEquals(0, report.undelivered().size());
+    assertEquals(0, report.deadLetters().size());
     for (int i = 0; i < 50; i++) assertEquals(i, Patience.value(answers.get(i)));
   }
 }

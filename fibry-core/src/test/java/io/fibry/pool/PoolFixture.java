@@ -17,7 +17,7 @@ import org.junit.jupiter.api.AfterEach;
 abstract class PoolFixture {
   final RecordedLetters letters = new RecordedLetters();
   final Clock clock = new Clock();
-  final ActorScope scope = ActorSystem.openScope("pools", o -> o.withDeadLetters(letters));
+  final ActorScope scope = ActorSystem.openScope("pools", o -> o.withDeadLetterListener(letters));
   final ActorScope manualScope = ActorSystem.openScope("still", o -> o.withScheduler(clock));
   final ActorBuilder<Object> builder = scope.anonymous().onFailure(FailurePolicy.resume().withoutLog());
 

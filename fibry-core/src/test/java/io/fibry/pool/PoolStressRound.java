@@ -91,7 +91,7 @@ final class PoolStressRound {
     this.retries = policy.equals("retries") ? 2 : 0;
     boolean restartsAll = random.nextBoolean();
     this.scope = ActorSystem.openScope("stress", o -> o.withKillGrace(Patience.LONG)
-        .withDeadLetters(SentMessage::recordLetter)
+        .withDeadLetterListener(SentMessage::recordLetter)
         .withFailurePolicy((restartsAll ? FailurePolicy.restartAll() : FailurePolicy.restart())
             .withBackoff(Duration.ofNanos(50_000), Duration.ofMillis(1))));
     this.pool = asPool(scope.anonymous().strategy(Variants.STRATEGIES.get(strategy))

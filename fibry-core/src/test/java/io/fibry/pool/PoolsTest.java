@@ -286,7 +286,7 @@ class PoolsTest extends PoolFixture {
 
   @Test
   void tooHeavyTimerMessageIsDeadLetter() {
-    var ownScope = ActorSystem.openScope("own", o -> o.withScheduler(clock).withDeadLetters(letters));
+    var ownScope = ActorSystem.openScope("own", o -> o.withScheduler(clock).withDeadLetterListener(letters));
     var pool = Pools.weighted(ownScope.named("images"), 10, (Integer weight) -> weight).newActor(weight -> {});
 
     try (var logged = new Logged()) {

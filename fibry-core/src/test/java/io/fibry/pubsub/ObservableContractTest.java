@@ -26,7 +26,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** Tests followers of observable values and maps on every strategy. */
 class ObservableContractTest {
   private final RecordedLetters letters = new RecordedLetters();
-  private final ActorScope scope = ActorSystem.openScope("test", o -> o.withDeadLetters(letters));
+  private final ActorScope scope = ActorSystem.openScope("test", o -> o.withDeadLetterListener(letters));
   private final List<Object> received = new CopyOnWriteArrayList<>();
 
   static Stream<String> strategies() {

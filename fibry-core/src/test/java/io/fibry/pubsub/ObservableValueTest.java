@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 class ObservableValueTest {
   private final RecordedLetters letters = new RecordedLetters();
   private final ActorScope scope =
-      ActorSystem.openScope("test", o -> o.withDeadLetters(letters).withKillGrace(Duration.ofMillis(50)));
+      ActorSystem.openScope("test", o -> o.withDeadLetterListener(letters).withKillGrace(Duration.ofMillis(50)));
   private final ObservableValue<Integer> value = ObservableValue.of(scope.named("level").strategy(Strategy.CALLER), 0);
   private final List<Object> received = new CopyOnWriteArrayList<>();
 

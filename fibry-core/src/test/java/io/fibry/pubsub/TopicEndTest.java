@@ -79,7 +79,7 @@ class TopicEndTest extends TopicFixture {
 
       innerTopic.publish(1);
 
-      assertEquals(List.of(), Patience.value(report).undelivered());
+      assertEquals(List.of(), Patience.value(report).deadLetters());
       Patience.awaitEnd(innerTopic::waitForExit);
       assertFalse(log.entriesAbout("below", "inner").contains("could not"), log::text);
     }

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.AfterEach;
 abstract class TopicFixture {
   final RecordedLetters letters = new RecordedLetters();
   final ActorScope scope =
-      ActorSystem.openScope("test", o -> o.withDeadLetters(letters).withKillGrace(Duration.ofMillis(50)));
+      ActorSystem.openScope("test", o -> o.withDeadLetterListener(letters).withKillGrace(Duration.ofMillis(50)));
   final List<Object> received = new CopyOnWriteArrayList<>();
 
   @AfterEach

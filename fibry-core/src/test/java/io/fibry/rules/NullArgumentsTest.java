@@ -77,7 +77,7 @@ class NullArgumentsTest {
     addCase("onFailure", "policy", () -> scope.anonymous().onFailure(null));
     addCase("named", "name", () -> scope.named(null));
     addCase("openScope", "name", () -> scope.openScope(null, UnaryOperator.identity()));
-    addCase("withDeadLetters", "listener", () -> ActorScope.Options.defaults().withDeadLetters(null));
+    addCase("withDeadLetterListener", "listener", () -> ActorScope.Options.defaults().withDeadLetterListener(null));
     addCase("AskCycleException", "cycle", () -> new AskCycleException("text", "actor", "request", null));
   }
 

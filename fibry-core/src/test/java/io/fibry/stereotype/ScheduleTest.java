@@ -61,7 +61,7 @@ class ScheduleTest {
   private final CountingClock clock = new CountingClock();
   private final RecordedLetters letters = new RecordedLetters();
   private final ActorScope scope = ActorSystem.openScope("schedules",
-      o -> o.withScheduler(clock).withDeadLetters(letters).withStrategy(Strategy.CALLER));
+      o -> o.withScheduler(clock).withDeadLetterListener(letters).withStrategy(Strategy.CALLER));
   private final Stereotypes recipes = Stereotypes.of(scope.anonymous());
   private final List<Long> runTimes = new CopyOnWriteArrayList<>(); // the times of the runs, in milliseconds
 

@@ -44,7 +44,7 @@ class WatchDirectoryTest {
 
   private final RecordedLetters letters = new RecordedLetters();
   private final ActorScope scope = ActorSystem.openScope("watches",
-      o -> o.withDeadLetters(letters).withKillGrace(Duration.ofHours(1)).withDrainLimit(Duration.ofHours(1)));
+      o -> o.withDeadLetterListener(letters).withKillGrace(Duration.ofHours(1)).withDrainLimit(Duration.ofHours(1)));
   private final Set<Path> reportedPaths = new ConcurrentSkipListSet<>();
 
   static List<String> strategies() {

@@ -98,7 +98,7 @@ final class ChaosEpisode {
           o -> o.withKillGrace(Duration.ofMillis(episodeRandom.nextInt(20)))
               .withDrainLimit(Duration.ofMillis(episodeRandom.nextInt(40)))
               .withAskLimit(Duration.ofMillis(500))
-              .withFailurePolicy(scopePolicy()).withDeadLetters(this::countDeadLetter));
+              .withFailurePolicy(scopePolicy()).withDeadLetterListener(this::countDeadLetter));
       scopes.add(new CountedScope(scope));
       parent = scope;
     }

@@ -129,7 +129,8 @@ final class OracleRound {
     this.interrupts = random.nextInt(4) == 0;
     this.messagesPerSender = 20 + random.nextInt(100);
     this.scope =
-        ActorSystem.openScope("oracle", o -> o.withKillGrace(PATIENCE).withDeadLetters(SentMessage::recordLetter));
+        ActorSystem.openScope("oracle",
+            o -> o.withKillGrace(PATIENCE).withDeadLetterListener(SentMessage::recordLetter));
     this.outerScope = ActorSystem.openScope("outside");
     for (int i = 1 + random.nextInt(3); i > 0; i--) targets.add(new Target(random));
   }

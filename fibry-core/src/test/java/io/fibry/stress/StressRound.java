@@ -84,7 +84,8 @@ final class StressRound {
     this.handlerRandom = random.split();
     this.startedSenders = new CountDownLatch(senders);
     this.scope = ActorSystem.openScope("stress",
-        o -> o.withKillGrace(Patience.LONG).withAskLimit(Patience.LONG).withDeadLetters(SentMessage::recordLetter));
+        o -> o.withKillGrace(Patience.LONG).withAskLimit(Patience.LONG)
+            .withDeadLetterListener(SentMessage::recordLetter));
     var builder = scope.anonymous().strategy(strategy).onFailure(FailurePolicy.resume().withoutLog())
         .mailbox(mailboxKind.mailbox(3 + random.nextInt(8)));
     if (random.nextBoolean()) builder = builder.inlineRequests();

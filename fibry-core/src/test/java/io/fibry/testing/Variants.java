@@ -71,7 +71,7 @@ public final class Variants {
   }
 
   public static ActorScope scope(RecordedLetters letters) {
-    return scope(o -> o.withDeadLetters(letters));
+    return scope(o -> o.withDeadLetterListener(letters));
   }
 
   public static ActorScope scope(UnaryOperator<ActorScope.Options> options) {

@@ -61,7 +61,7 @@ final class ClusterRound {
 
     LedgerNode(String name) {
       this.machine =
-          machine(name, options -> onlyMoves ? options : options.withDeadLetters(history::deadLetterAtOwner));
+          machine(name, options -> onlyMoves ? options : options.withDeadLetterListener(history::deadLetterAtOwner));
       machine.node().start("join", () -> {
         while (cluster == null) join();
         return null;
@@ -115,7 +115,7 @@ final class ClusterRound {
     this.onlyMoves = random.nextInt(3) == 0;
     this.keys = onlyMoves ? MOVING_KEYS : KEYS;
     this.network = new RemoteNetwork(random.split(), simulation.scope().openScope("servers"), random.nextBoolean());
-    this.front = machine("front", options -> options.withDeadLetters(history::deadLetter));
+    this.front = machine("front", options -> options.withDeadLetterListener(history::deadLetter));
   }
 
   private Machine machine(String name, UnaryOperator<ActorScope.Options> options) {

@@ -68,7 +68,7 @@ final class EntitiesRound {
   }
 
   void play() throws InterruptedException {
-    try (var scope = ActorSystem.openScope("entities", options -> options.withDeadLetters(this::onDeadLetter))) {
+    try (var scope = ActorSystem.openScope("entities", options -> options.withDeadLetterListener(this::onDeadLetter))) {
       Entities<Integer, Work> entities =
           Entities.open(scope.anonymous().strategy(strategy), IDLE, this::create);
       var threads = new ArrayList<Thread>();

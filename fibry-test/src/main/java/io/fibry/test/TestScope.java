@@ -187,7 +187,7 @@ public final class TestScope implements ActorScope {
     var dump = dumpAtLimit.get().isEmpty() ? "" : "; before the interrupt:\n" + dumpAtLimit.get();
     throw new AssertionError("scope '" + name() + "' did not end by itself within " + format(limit)
         + ": before the test ends, end its actors, release what they wait for, or move the clock. Messages left: "
-        + report.undelivered() + ", handlers that still run: " + report.unresponsive() + dump);
+        + report.deadLetters() + ", handlers that still run: " + report.unresponsive() + dump);
   }
 
   /** Closes the scope like any other, but {@code limit} is real time. */

@@ -253,7 +253,7 @@ class TestScopeTest {
 
     var report = scope.closeWithin(Duration.ofMillis(1));
 
-    assertTrue(report.undelivered().stream().anyMatch(letter -> letter.message().equals("never begun")),
+    assertTrue(report.deadLetters().stream().anyMatch(letter -> letter.message().equals("never begun")),
         report.toString());
     assertFalse(clerk.sendMessage("too late"));
   }

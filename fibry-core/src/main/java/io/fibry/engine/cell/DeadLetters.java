@@ -60,8 +60,8 @@ public final class DeadLetters {
     if (LISTENING.get() != null) return NO_LISTENER;
     var letter = new ActorDeadLetter(cell.publicCell(), message, reason, Optional.ofNullable(cause));
     if (!isClientGone) accounts.addLetter(letter);
-    var listener = owner.options().deadLetters();
-    return listener == ActorScope.Options.defaults().deadLetters() ? NO_LISTENER
+    var listener = owner.options().deadLetterListener();
+    return listener == ActorScope.Options.defaults().deadLetterListener() ? NO_LISTENER
         : new ListenerCall(owner, listener, letter, false);
   }
 

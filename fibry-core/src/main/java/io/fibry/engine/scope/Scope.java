@@ -229,7 +229,7 @@ public final class Scope extends ScopeState implements ActorScope {
   }
 
   private void warnAboutLeftovers(Report report) {
-    var letters = report.undelivered();
+    var letters = report.deadLetters();
     String messages = switch (letters.size()) {
       case 0 -> "";
       case 1 -> "; it left a " + letters.getFirst();

@@ -115,7 +115,7 @@ class LayoutTest {
    */
   @Test
   void heapGrowsByAtMost192BytesPerTimer() {
-    try (var scope = Variants.scope(o -> o.withDeadLetters(letter -> {}))) {
+    try (var scope = Variants.scope(o -> o.withDeadLetterListener(letter -> {}))) {
       var actor = scope.anonymous().newActor((String message) -> {});
       assertGrowthPerObject(192, () -> actor.sendMessageLater("alarm", Duration.ofDays(1)));
     }

@@ -35,7 +35,7 @@ import org.junit.jupiter.api.Test;
 /** Tests pools that are killed, closed by their own workers or cut off. */
 class PoolEndFaultTest {
   private final RecordedLetters letters = new RecordedLetters();
-  private final ActorScope scope = Variants.scope(o -> o.withDeadLetters(letters));
+  private final ActorScope scope = Variants.scope(o -> o.withDeadLetterListener(letters));
 
   @AfterEach
   void cleanUp() {
@@ -109,7 +109,7 @@ class PoolEndFaultTest {
 
   @Test
   void workerMayCloseItsScope() {
-    var ownScope = ActorSystem.openScope("own", o -> o.withKillGrace(Patience.LONG).withDeadLetters(letters));
+    var ownScope = ActorSystem.openScope("own", o -> o.withKillGrace(Patience.LONG).withDeadLetterListener(letters));
     var report = new CompletableFuture<ActorScope.Report>();
     var stoppedStates = new CopyOnWriteArrayList<Object>();
     var pool = Pools.fixed(ownScope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), 2)
@@ -131,7 +131,8 @@ class PoolEndFaultTest {
 
   @Test
   void workerThatIgnoresKillIsCutOffAndMayReturnLater() {
-    var ownScope = ActorSystem.openScope("own", o -> o.withKillGrace(Duration.ofMillis(50)).withDeadLetters(letters));
+    var ownScope =
+        ActorSystem.openScope("own", o -> o.withKillGrace(Duration.ofMillis(50)).withDeadLetterListener(letters));
     var gate = new Gate();
     var pool = Pools.byKey(ownScope.named("deaf"), 2, (Object m) -> "key").newActorWithReturn((Object message) -> {
       gate.passUninterruptibly();
@@ -156,7 +157,7 @@ class PoolEndFaultTest {
   @Test
   void askExitEndsSuspendedPoolAtOnce() {
     var clock = new Clock();
-    var ownScope = ActorSystem.openScope("own", o -> o.withScheduler(clock).withDeadLetters(letters));
+    var ownScope = ActorSystem.openScope("own", o -> o.withScheduler(clock).withDeadLetterListener(letters));
     var policy = FailurePolicy.restart().withBackoff(Duration.ofHours(1), Duration.ofHours(1)).withoutLog();
     var pool = Pools.fixed(ownScope.anonymous().onFailure(policy), 2).initialState(() -> "state")
         .newActor((String state, Object message) -> {

@@ -88,7 +88,7 @@ class PoolHandOverFaultTest {
 
   private final RecordedLetters letters = new RecordedLetters();
   private final Clock clock = new Clock();
-  private final ActorScope scope = Variants.scope(o -> o.withDeadLetters(letters));
+  private final ActorScope scope = Variants.scope(o -> o.withDeadLetterListener(letters));
 
   @AfterEach
   void cleanUp() {
@@ -293,7 +293,7 @@ class PoolHandOverFaultTest {
   @Test
   void workerThatMustEndGetsNoMoreMessages() {
     var strategy = new ManualStrategy();
-    var ownScope = Variants.scope(o -> o.withScheduler(clock).withDeadLetters(letters));
+    var ownScope = Variants.scope(o -> o.withScheduler(clock).withDeadLetterListener(letters));
     var handled = new AtomicInteger();
     var pool = (ActorCell) (Exitable) Pools.scaling(ownScope.anonymous().strategy(strategy), 0, 2)
         .newActor((Object message) -> handled.incrementAndGet());
@@ -353,7 +353,7 @@ class PoolHandOverFaultTest {
 
   @Test
   void timerMessageWithoutKeyIsDeadLetter() {
-    var ownScope = Variants.scope(o -> o.withScheduler(clock).withDeadLetters(letters));
+    var ownScope = Variants.scope(o -> o.withScheduler(clock).withDeadLetterListener(letters));
     var pool = Pools.byKey(ownScope.anonymous(), 2, (Object message) -> ((String) message).substring(5))
         .newActor((Object message) -> {});
 

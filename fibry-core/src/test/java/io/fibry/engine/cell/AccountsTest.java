@@ -41,7 +41,7 @@ class AccountsTest {
   private final RecordedLetters letters = new RecordedLetters();
   private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope =
-      ActorSystem.openScope("accounts", o -> o.withDeadLetters(letters).withScheduler(clock));
+      ActorSystem.openScope("accounts", o -> o.withDeadLetterListener(letters).withScheduler(clock));
 
   @AfterEach
   void cleanUp() {
@@ -346,7 +346,7 @@ class AccountsTest {
   @Test
   void deadLettersReachOwnOrInheritedListener() {
     var ownListener = new RecordedLetters();
-    send(actor(scope.openScope("own", o -> o.withDeadLetters(ownListener))), 0, 1);
+    send(actor(scope.openScope("own", o -> o.withDeadLetterListener(ownListener))), 0, 1);
     send(actor(scope.openScope("inherits")), 0, 2);
     awaitQuiescence(scope);
 

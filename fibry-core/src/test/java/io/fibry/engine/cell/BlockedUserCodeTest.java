@@ -208,7 +208,7 @@ class BlockedUserCodeTest {
     var listenerThread = new AtomicReference<Thread>();
     var done = new CountDownLatch(1);
     try (var letters = ActorSystem.openScope("letters",
-        options -> options.withDeadLetters(letter -> listenerThread.set(Thread.currentThread())))) {
+        options -> options.withDeadLetterListener(letter -> listenerThread.set(Thread.currentThread())))) {
       var actor = letters.anonymous().newActor((Object message) -> {});
       actor.close();
 

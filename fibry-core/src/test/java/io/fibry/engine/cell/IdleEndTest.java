@@ -75,7 +75,7 @@ class IdleEndTest {
 
     assertEnded(actor, new ExitReason.Stopped(), 1);
     assertEquals(1, report.handled());
-    assertEquals(List.of(), report.undelivered());
+    assertEquals(List.of(), report.deadLetters());
   }
 
   /**

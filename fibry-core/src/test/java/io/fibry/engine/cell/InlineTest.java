@@ -43,7 +43,7 @@ class InlineTest {
 
   private final RecordedLetters letters = new RecordedLetters();
   private final ManualScheduler clock = new ManualScheduler();
-  private final ActorScope scope = Variants.scope(o -> o.withScheduler(clock).withDeadLetters(letters));
+  private final ActorScope scope = Variants.scope(o -> o.withScheduler(clock).withDeadLetterListener(letters));
   private final ActorBuilder<Object> inlineBuilder =
       scope.named("inline").onFailure(FailurePolicy.resume().withoutLog()).inlineRequests();
 

@@ -50,7 +50,8 @@ class RedeliveryTest {
 
   private final RecordedLetters letters = new RecordedLetters();
   private final ManualScheduler clock = new ManualScheduler();
-  private final ActorScope scope = ActorSystem.openScope("bank", o -> o.withDeadLetters(letters).withScheduler(clock));
+  private final ActorScope scope =
+      ActorSystem.openScope("bank", o -> o.withDeadLetterListener(letters).withScheduler(clock));
   private final List<Object> log = new CopyOnWriteArrayList<>();
   private final AtomicInteger connections = new AtomicInteger();
   private volatile int firstWorking = 2; // number of the first connection that works

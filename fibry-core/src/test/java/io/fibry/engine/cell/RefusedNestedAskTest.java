@@ -35,7 +35,7 @@ import org.junit.jupiter.api.Test;
  */
 class RefusedNestedAskTest {
   private final RecordedLetters letters = new RecordedLetters();
-  private final ActorScope app = ActorSystem.openScope("app", o -> o.withDeadLetters(letters));
+  private final ActorScope app = ActorSystem.openScope("app", o -> o.withDeadLetterListener(letters));
   private final ActorWithReturn<Object, Object> payments = Job.worker(app.named("payments"));
   private final AtomicInteger handledCount = new AtomicInteger();
 

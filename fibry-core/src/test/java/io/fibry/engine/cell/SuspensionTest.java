@@ -46,7 +46,7 @@ class SuspensionTest {
 
   private final RecordedLetters letters = new RecordedLetters();
   private final ManualScheduler clock = new ManualScheduler();
-  private final ActorScope scope = Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock));
+  private final ActorScope scope = Variants.scope(o -> o.withDeadLetterListener(letters).withScheduler(clock));
   private final List<Object> log = new CopyOnWriteArrayList<>();
   private final AtomicInteger states = new AtomicInteger();
 

@@ -44,7 +44,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class TerminationTest {
   private final RecordedLetters letters = new RecordedLetters();
   private final ManualScheduler clock = new ManualScheduler();
-  private final ActorScope scope = Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock));
+  private final ActorScope scope = Variants.scope(o -> o.withDeadLetterListener(letters).withScheduler(clock));
   private final List<Object> log = new CopyOnWriteArrayList<>();
 
   @AfterEach

@@ -37,7 +37,7 @@ class TimersTest {
   private final RecordedLetters letters = new RecordedLetters();
   private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope =
-      Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock).withStrategy(Strategy.CALLER));
+      Variants.scope(o -> o.withDeadLetterListener(letters).withScheduler(clock).withStrategy(Strategy.CALLER));
   private final List<Object> received = new ArrayList<>();
   private final Actor<Object> actor = scope.named("alarmed").newActor((Object m) -> {
     received.add(m);

@@ -291,7 +291,7 @@ class AnswerLimitTest {
       assertTrue(realTimeScope.awaitQuiescence(Patience.LONG));
       var report = realTimeScope.report();
       assertEquals(requests, report.handled() + report.unhandled().get(Reason.EXPIRED), report::toString);
-      assertEquals(List.of(), report.undelivered());
+      assertEquals(List.of(), report.deadLetters());
       System.out.println(answeredInTime + " of " + requests + " were answered in time");
     }
   }

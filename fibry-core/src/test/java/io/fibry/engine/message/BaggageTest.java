@@ -44,7 +44,7 @@ class BaggageTest {
   private final ManualScheduler clock = new ManualScheduler();
   private final CountingPropagator user = new CountingPropagator("user");
   private final ActorScope scope =
-      Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock).withContextPropagator(user));
+      Variants.scope(o -> o.withDeadLetterListener(letters).withScheduler(clock).withContextPropagator(user));
   private final List<Object> lines = new CopyOnWriteArrayList<>();
 
   @AfterEach
@@ -291,7 +291,7 @@ class BaggageTest {
   @Promise("14.5")
   @Test
   void logLineAndDeadLetterOfFailureSeeBaggage() {
-    Scopes.configure(scope, o -> o.withDeadLetters(letter -> lines.add("letter " + user.get())));
+    Scopes.configure(scope, o -> o.withDeadLetterListener(letter -> lines.add("letter " + user.get())));
     var actor = scope.anonymous().newActor((Object message) -> {
       throw new IllegalStateException("on purpose");
     });

@@ -93,7 +93,7 @@ class ContextPropagatorTest {
   private final RecordedLetters letters = new RecordedLetters();
   private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope =
-      Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock).withContextPropagator(propagator));
+      Variants.scope(o -> o.withDeadLetterListener(letters).withScheduler(clock).withContextPropagator(propagator));
 
   private record SendCase(String name, Consumer<ActorWithReturn<Object, Object>> send, List<?> sent, List<?> handled) {
     SendCase(String name, Consumer<ActorWithReturn<Object, Object>> send, Object... messages) {

@@ -98,7 +98,7 @@ class ComparatorFaultTest {
 
   @Test
   void deadLetterOfTimerIsNeverReportedOnTimerThread() {
-    var scope = Variants.scope(o -> o.withDeadLetters(letter -> threads.add(Thread.currentThread().getName())));
+    var scope = Variants.scope(o -> o.withDeadLetterListener(letter -> threads.add(Thread.currentThread().getName())));
     Actor<Object> actor = scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)).newActor((Object message) -> {
       if (message instanceof Gate gate) gate.pass();
     });

@@ -41,7 +41,7 @@ class SelectiveReceiveTest {
 
   private final RecordedLetters letters = new RecordedLetters();
   private final ManualScheduler clock = new ManualScheduler();
-  private final ActorScope scope = Variants.scope(o -> o.withScheduler(clock).withDeadLetters(letters));
+  private final ActorScope scope = Variants.scope(o -> o.withScheduler(clock).withDeadLetterListener(letters));
   private final ActorBuilder<Object> selectiveBuilder =
       scope.named("chooser").mailbox(Mailbox.unbounded().selective()).onFailure(FailurePolicy.resume().withoutLog());
   private final List<Object> received = new CopyOnWriteArrayList<>();

@@ -93,7 +93,7 @@ class CountingTest {
 
       var report = inner.closeWithin(Duration.ZERO);
 
-      for (var letter : report.undelivered()) assertEquals("hello", letter.message());
+      for (var letter : report.deadLetters()) assertEquals("hello", letter.message());
       assertEquals(20, report.sent(), report::toString);
     }
   }

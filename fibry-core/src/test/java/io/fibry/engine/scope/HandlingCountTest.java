@@ -37,7 +37,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class HandlingCountTest {
   private final List<Report> reports = new CopyOnWriteArrayList<>(); // one for each dead letter
   private final ActorScope scope = ActorSystem.openScope("counted",
-      options -> options.withKillGrace(Duration.ZERO).withDeadLetters(letter -> reports.add(report())));
+      options -> options.withKillGrace(Duration.ZERO).withDeadLetterListener(letter -> reports.add(report())));
 
   private Report report() {
     return scope.report();

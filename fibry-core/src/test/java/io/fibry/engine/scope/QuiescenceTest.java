@@ -229,7 +229,7 @@ class QuiescenceTest {
   @Test
   void quiescenceWaitsForDeadLetterListenerOfTimer() {
     var listenerGate = new Gate();
-    try (var realTimeScope = ActorSystem.openScope("real", o -> o.withDeadLetters(letter -> {
+    try (var realTimeScope = ActorSystem.openScope("real", o -> o.withDeadLetterListener(letter -> {
       if (letter.message().equals("refused")) listenerGate.passUninterruptibly();
     }))) {
       var fullActor = realTimeScope.anonymous().mailbox(Mailbox.bounded(1, Overflow.REJECT)).newActor((Object m) -> {

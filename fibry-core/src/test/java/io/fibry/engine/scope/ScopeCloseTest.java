@@ -169,7 +169,7 @@ class ScopeCloseTest {
 
     var report = scope.closeWithin(Duration.ZERO);
 
-    var undelivered = report.undelivered().stream().filter(l -> l.reason() == Reason.UNDELIVERED)
+    var undelivered = report.deadLetters().stream().filter(l -> l.reason() == Reason.UNDELIVERED)
         .map(l -> l.actor() + " " + l.message()).sorted().toList();
     assertEquals(List.of("below 3", "clerk 1", "clerk 2"), undelivered);
     assertEquals(3, report.unhandled().get(Reason.UNDELIVERED));
@@ -382,7 +382,7 @@ class ScopeCloseTest {
       var clerk = shop.anonymous().newActor((Object m) -> System.out.println("handled " + m));
       Runtime.getRuntime().addShutdownHook(new Thread(() -> {
         clerk.sendMessage("the last order");
-        System.out.println("undelivered " + shop.closeWithin(Patience.LONG).undelivered().size());
+        System.out.println("undelivered " + shop.closeWithin(Patience.LONG).deadLetters().size());
       }));
       System.out.println("open");
       clerk.waitForExit();

@@ -108,7 +108,7 @@ class ScopeWaitCycleTest {
     var closer = closer(scope);
 
     assertEquals("closed", closer.ask("close"));
-    assertEquals(List.of(), Patience.value(report).undelivered());
+    assertEquals(List.of(), Patience.value(report).deadLetters());
   }
 
   /**

@@ -45,7 +45,7 @@ class ClientOutboxTest {
 
   private final Set<Object> deadLetters = ConcurrentHashMap.newKeySet(); // messages of dead letters
   private final ActorScope scope =
-      ActorSystem.openScope("outbox", o -> o.withDeadLetters(letter -> deadLetters.add(letter.message())));
+      ActorSystem.openScope("outbox", o -> o.withDeadLetterListener(letter -> deadLetters.add(letter.message())));
   private final ServerSocket server = new ServerSocket(0, SENDERS, InetAddress.getLoopbackAddress());
   private final List<AutoCloseable> resources = new ArrayList<>(List.of(server));
 

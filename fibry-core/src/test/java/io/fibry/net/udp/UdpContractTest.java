@@ -34,7 +34,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class UdpContractTest {
   private final RecordedLetters letters = new RecordedLetters();
   private final ActorScope scope =
-      ActorSystem.openScope("test", o -> o.withDeadLetters(letters).withKillGrace(Duration.ofMillis(50)));
+      ActorSystem.openScope("test", o -> o.withDeadLetterListener(letters).withKillGrace(Duration.ofMillis(50)));
   private final List<Object> received = new CopyOnWriteArrayList<>();
   private final UdpPeer peer = new UdpPeer();
 

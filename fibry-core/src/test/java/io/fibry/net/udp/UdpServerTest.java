@@ -34,7 +34,8 @@ import org.junit.jupiter.api.Test;
 class UdpServerTest {
   private final RecordedLetters letters = new RecordedLetters();
   private final ManualScheduler clock = new ManualScheduler();
-  private final ActorScope scope = ActorSystem.openScope("test", o -> o.withDeadLetters(letters).withScheduler(clock));
+  private final ActorScope scope =
+      ActorSystem.openScope("test", o -> o.withDeadLetterListener(letters).withScheduler(clock));
   private final List<UdpPacket> received = new CopyOnWriteArrayList<>();
   private final UdpPeer peer = new UdpPeer();
 

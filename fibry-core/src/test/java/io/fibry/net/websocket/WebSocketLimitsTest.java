@@ -48,7 +48,7 @@ class WebSocketLimitsTest {
   private final ManualScheduler clock = new ManualScheduler();
   private final RecordedLetters letters = new RecordedLetters();
   private final ActorScope scope =
-      ActorSystem.openScope("limits", o -> o.withScheduler(clock).withDeadLetters(letters));
+      ActorSystem.openScope("limits", o -> o.withScheduler(clock).withDeadLetterListener(letters));
   private final WebSocketRecorder observer = new WebSocketRecorder();
   private final CompletableFuture<WebSocketConnection> connectionFuture = observer.connectionFuture;
   private final CompletableFuture<Object> outcome = observer.outcome;

@@ -17,7 +17,7 @@ public final class StressActors {
   }
 
   private static final Scope SCOPE =
-      scope(options -> options.withDeadLetters(letter -> ((Counted) letter.message()).deadLetters++));
+      scope(options -> options.withDeadLetterListener(letter -> ((Counted) letter.message()).deadLetters++));
 
   private StressActors() {}
 

@@ -42,7 +42,7 @@ class PoolTest {
     TestPool(PoolPolicy<Object> policy) {
       var scope = StressActors.scope(
           options -> options.withScheduler(new CheckedActor.NeverFiringScheduler())
-              .withDeadLetters(letter -> countDeadLetter()));
+              .withDeadLetterListener(letter -> countDeadLetter()));
       pool = (PoolCell) (Exitable) BlockBuilder.of(scope.anonymous().strategy(Runnable::run)
           .onFailure(FailurePolicy.stop().withoutLog())).pooled(policy).initialState(this::createState)
           .onStop(this::closeState)

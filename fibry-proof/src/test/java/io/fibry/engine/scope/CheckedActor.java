@@ -48,7 +48,7 @@ public final class CheckedActor {
 
   public CheckedActor(Strategy strategy, Mailbox<Object> mailbox, Scheduler scheduler, HandlerExtension extension) {
     scope = StressActors.scope(
-        options -> options.withDeadLetters(letter -> deadLetters[(Integer) letter.message()]++)
+        options -> options.withDeadLetterListener(letter -> deadLetters[(Integer) letter.message()]++)
             .withScheduler(scheduler));
     actor = scope.anonymous().strategy(strategy).mailbox(mailbox).newActorWithReturn(message -> {
       handle((Integer) message, extension);

@@ -21,13 +21,13 @@ final class ScopeShutdown {
   private static void log(ActorScope.Report report) {
     var unhandled = new EnumMap<>(report.unhandled());
     unhandled.values().removeIf(count -> count == 0);
-    if (report.undelivered().isEmpty() && report.unresponsive().isEmpty())
+    if (report.deadLetters().isEmpty() && report.unresponsive().isEmpty())
       LOG.info("scope '{}' closed: {} messages handled, unhandled {}", report.scope(), report.handled(), unhandled);
     else
       LOG.warn(
           "scope '{}' closed and left {} messages, the first: {}; handlers that still run: {}; {} messages "
               + "handled, unhandled {}; a longer fibry.drain-limit gives them more time",
-          report.scope(), report.undelivered().size(), report.undelivered().stream().limit(MAX_SHOWN).toList(),
+          report.scope(), report.deadLetters().size(), report.deadLetters().stream().limit(MAX_SHOWN).toList(),
           report.unresponsive(), report.handled(), unhandled);
   }
 }

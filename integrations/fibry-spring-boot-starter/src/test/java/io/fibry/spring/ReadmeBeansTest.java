@@ -140,7 +140,7 @@ class Actors {
   @Bean
   ScopeCustomizer scopeCustomizer() {
     return options -> options.withFailurePolicy(FailurePolicy.restartAll())
-        .withDeadLetters(letter -> System.err.println(letter));
+        .withDeadLetterListener(letter -> System.err.println(letter));
   }
 }
 

@@ -159,7 +159,7 @@ class ScopeTest {
   void customizersOverrideProperties() {
     var letters = new CopyOnWriteArrayList<DeadLetter>();
     runner.withPropertyValues("fibry.strategy=thread").withBean(ScopeCustomizer.class,
-        () -> options -> options.withStrategy(Strategy.FIBER).withDeadLetters(letters::add)).run(context -> {
+        () -> options -> options.withStrategy(Strategy.FIBER).withDeadLetterListener(letters::add)).run(context -> {
           var scope = context.getBean(ActorScope.class);
           scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()).newActor((String message) -> {
             throw new IllegalStateException("on purpose");

@@ -138,7 +138,7 @@ class SeveralContextsTest {
     for (var sender : senders) answeredRequests += Patience.value(sender)[0];
     assertEquals(report.handled(), answeredRequests);
     assertEquals(0, report.queued());
-    assertEquals(List.of(), report.undelivered());
+    assertEquals(List.of(), report.deadLetters());
     assertEquals(report.sent(),
         report.handled() + report.unhandled().values().stream().mapToLong(Long::longValue).sum());
   }
