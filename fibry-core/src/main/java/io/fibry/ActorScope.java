@@ -240,7 +240,7 @@ public interface ActorScope extends AutoCloseable {
     public Options withFailurePolicy(FailurePolicy policy) {
       Objects.requireNonNull(policy, "policy");
       if (policy.retries() > 0 || policy.redeliveries() > 0) throw new IllegalArgumentException(policy
-          + " cannot be a scope's policy: it does not decide about messages; give retries and redeliveries to the "
+          + " cannot be a scope's policy: a scope does not decide about messages; give retries and redeliveries to the "
           + "actor's policy");
       if (policy.kind() == FailurePolicy.Kind.RESUME && policy.backoff().isPresent())
         throw new IllegalArgumentException(
@@ -277,7 +277,7 @@ public interface ActorScope extends AutoCloseable {
      * @param grace by default 1 second; zero cuts the actor off at once
      */
     public Options withKillGrace(Duration grace) {
-      requireNotNegative(grace, "grace");
+      requireNotNegative(grace, "kill grace");
       return with(copy -> copy.killGrace = grace);
     }
 
@@ -351,7 +351,7 @@ public interface ActorScope extends AutoCloseable {
     private static void requireNotNegative(Duration limit, String name) {
       if (Objects.requireNonNull(limit, name).isNegative())
         throw new IllegalArgumentException(
-            "a " + name + " of " + Durations.text(limit) + " lies in the past; give zero or more");
+            "a " + name + " of " + Durations.text(limit) + " is negative; give zero or more");
     }
 
     /** {@return the default strategy} */

@@ -335,7 +335,7 @@ final class LocalNode implements Cluster {
     if (partitionCoordinators.putIfAbsent(kind, coordinator) != null) {
       coordinator.drop();
       throw new IllegalStateException(
-          "node '" + options.node() + "' hosts '" + kind + "' already; close those entities");
+          "node '" + options.node() + "' hosts '" + kind + "' already; close the entities that `host` returned first");
     }
     boolean begun = false;
     try {

@@ -371,7 +371,8 @@ abstract class EntityPlacementContract {
 
       var failure = assertThrows(IllegalStateException.class, () -> host(a));
 
-      assertEquals("node 'a' hosts 'account' already; close those entities", failure.getMessage());
+      assertEquals("node 'a' hosts 'account' already; close the entities that `host` returned first",
+          failure.getMessage());
       accounts.close();
       assertEquals(1, host(a).actor("ada").ask(new Deposit(1)));
     }

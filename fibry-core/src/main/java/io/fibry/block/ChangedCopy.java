@@ -38,7 +38,7 @@ public final class ChangedCopy {
    */
   public static <O> O of(O defaults, UnaryOperator<O> options) {
     return Objects.requireNonNull(Objects.requireNonNull(options, "options").apply(defaults),
-        "options returned null; return the options it was given, changed or not");
+        "the function `options` returned null; it must return the options that it gets, changed or not");
   }
 
   /**

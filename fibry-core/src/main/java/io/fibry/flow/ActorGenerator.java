@@ -24,7 +24,7 @@ record ActorGenerator<T>(ActorBuilder<Object> builder, int maxUnread, List<Handl
   static <T> Generator<T> of(ActorBuilder<?> builder, int maxUnread, List<Handler<Generator.Output<T>>> producers) {
     Objects.requireNonNull(builder, "builder");
     Arguments.requireAtLeastOne(maxUnread,
-        "producers that may be " + maxUnread + " elements ahead could never deliver one");
+        "a buffer of " + maxUnread + " elements could never hold the next element");
     if (producers.isEmpty())
       throw new IllegalArgumentException("a generator without a producer makes nothing; give at least one");
     return new ActorGenerator<>(ChangedCopy.withOwnMessages(builder), maxUnread, List.copyOf(producers));

@@ -76,10 +76,10 @@ final class EntityCreation {
     synchronized (WAITING) {
       for (var birth = this; birth != null && !birth.completion.isDone(); birth = WAITING.get(birth.creator))
         if (birth.creator == Thread.currentThread())
-          throw new IllegalStateException("the birth of " + EntityHelpers.name(birth.key) + " uses "
-              + EntityHelpers.name(key)
-              + ", which waits for it to be born: let birth only make the actor, and use other entities from its "
-              + "handler or initialState");
+          throw new IllegalStateException(EntityHelpers.name(birth.key)
+              + " cannot be made: the function `birth` uses " + EntityHelpers.name(key)
+              + ", whose birth waits for this thread; only make the actor in this function, and use other entities in "
+              + "the handler or in initialState");
     }
   }
 }

@@ -59,7 +59,7 @@ final class Schedule {
     Objects.requireNonNull(task, "task");
     if (Objects.requireNonNull(initialDelay, "initial").isNegative())
       throw new IllegalArgumentException(
-          "an initial delay of " + Durations.text(initialDelay) + " lies in the past; give zero or more");
+          "an initial delay of " + Durations.text(initialDelay) + " is negative; give zero or more");
     var schedule = new Schedule(BlockBuilder.of(builder).scheduler(), Durations.nanos(initialDelay), isFixedRate,
         Durations.nanos(interval), task);
     Actor<ScheduledRun> actor = ((ActorBuilder<Object>) builder).mailbox(Mailbox.unbounded())

@@ -40,7 +40,7 @@ abstract class TaskScheduler implements Scheduler {
   static long checkedDelay(Duration delay, String name) {
     if (Objects.requireNonNull(delay, name).isNegative())
       throw new IllegalArgumentException(
-          "a delay of " + Durations.text(delay) + " lies in the past; give zero or more");
+          "a delay of " + Durations.text(delay) + " is negative; give zero or more");
     return nanos(delay);
   }
 

@@ -334,7 +334,7 @@ class GeneratorTest {
     var noCapacity = assertThrows(IllegalArgumentException.class, () -> Generator.of(builder, 0, numbersBelow(1)));
     var noProducer = assertThrows(IllegalArgumentException.class, () -> Generator.<Integer>of(builder, 1));
 
-    assertEquals("producers that may be 0 elements ahead could never deliver one; give at least 1",
+    assertEquals("a buffer of 0 elements could never hold the next element; give at least 1",
         noCapacity.getMessage());
     assertEquals("a generator without a producer makes nothing; give at least one", noProducer.getMessage());
     assertNullRefused("builder", () -> Generator.of(null, 1, numbersBelow(1)));

@@ -122,7 +122,7 @@ class TcpAcceptorTest {
     assertEquals("builder",
         assertThrows(NullPointerException.class, () -> TcpAcceptor.open(null, 0, TcpAcceptorTest::answer, o -> o))
             .getMessage());
-    assertEquals("options returned null; return the options it was given, changed or not",
+    assertEquals("the function `options` returned null; it must return the options that it gets, changed or not",
         assertThrows(NullPointerException.class, () -> net.open(TcpAcceptorTest::answer, o -> null)).getMessage());
   }
 

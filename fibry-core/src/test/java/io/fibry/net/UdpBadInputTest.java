@@ -121,7 +121,7 @@ class UdpBadInputTest {
         assertThrows(NullPointerException.class, () -> UdpServer.open(scope.anonymous(), 0, null, o -> o))
             .getMessage());
     assertEquals("options", assertThrows(NullPointerException.class, () -> open(0, null)).getMessage());
-    assertEquals("options returned null; return the options it was given, changed or not",
+    assertEquals("the function `options` returned null; it must return the options that it gets, changed or not",
         assertThrows(NullPointerException.class, () -> open(0, o -> null)).getMessage());
     assertEquals("data",
         assertThrows(NullPointerException.class, () -> open(0, o -> o).send(RECEIVER, null)).getMessage());

@@ -142,8 +142,8 @@ class EntitiesCreationTest {
     var failure = assertThrows(IllegalStateException.class, () -> entities.get().actor("ada").sendMessage(new Pay(1)));
 
     assertEquals(
-        "the birth of entity ada uses entity ada, which waits for it to be born: let birth only make the actor, "
-            + "and use other entities from its handler or initialState",
+        "entity ada cannot be made: the function `birth` uses entity ada, whose birth waits for this thread; only make "
+            + "the actor in this function, and use other entities in the handler or in initialState",
         failure.getMessage());
     assertEquals(0, entities.get().size());
   }
@@ -163,7 +163,7 @@ class EntitiesCreationTest {
 
     Patience.eventually(() -> ada.isDone() && bob.isDone());
     assertTrue(ada.isCompletedExceptionally() && bob.isCompletedExceptionally());
-    assertTrue(Patience.failure(ada).getMessage().contains("which waits for it to be born"));
+    assertTrue(Patience.failure(ada).getMessage().contains(", whose birth waits for this thread"));
   }
 
   @Test

@@ -336,7 +336,7 @@ class EntitiesScopeRulesTest {
 
     var refusal = assertThrows(IllegalStateException.class, () -> entities.actor("ada").sendMessage("hello"));
 
-    assertTrue(refusal.getMessage().startsWith("the birth of entity ada uses entity ada, which waits"),
+    assertTrue(refusal.getMessage().startsWith("entity ada cannot be made: the function `birth` uses entity ada"),
         refusal::getMessage);
     entities.kill();
   }

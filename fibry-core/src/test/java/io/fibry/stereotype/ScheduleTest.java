@@ -370,7 +370,7 @@ class ScheduleTest {
     var zeroDelay =
         assertThrows(IllegalArgumentException.class, () -> recipes.scheduleWithFixedDelay(SECOND, Duration.ZERO, task));
 
-    assertEquals("an initial delay of -1 s lies in the past; give zero or more", negativeDelay.getMessage());
+    assertEquals("an initial delay of -1 s is negative; give zero or more", negativeDelay.getMessage());
     assertEquals("a period of 0 s never ends; give more than zero", zeroPeriod.getMessage());
     assertEquals("a delay of 0 s between two runs leaves no time for anything else; give more than zero",
         zeroDelay.getMessage());

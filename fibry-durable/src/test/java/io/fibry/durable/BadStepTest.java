@@ -118,8 +118,8 @@ class BadStepTest extends TurnFixture {
 
   @Test
   void stepOfMessageNeitherStoredNorIdempotentIsRefused() {
-    String text = "a step of notes 'ada' could not be done again: its message is neither Idempotent nor stored; let "
-        + "the kind store messages";
+    String text = "notes 'ada' refuses a step: after a crash its message would not be delivered again, because it is "
+        + "neither Idempotent nor stored; let the kind store messages";
 
     assertEquals(text,
         refused(KIND, IllegalStateException.class, context -> context.step("s", String.class, () -> "")));
@@ -150,8 +150,9 @@ class BadStepTest extends TurnFixture {
         "erase", "reply",
         "replyWhen", "replyFailure"})
   void stepCannotChangeItsTurn(String call) {
-    assertEquals("step 's' of notes 'ada' failed: java.lang.IllegalStateException: step 's' of notes 'ada' is not run "
-        + "again when its message comes again, so its additions to the turn would be missing; make them after the step",
+    assertEquals("step 's' of notes 'ada' failed: java.lang.IllegalStateException: the code of step 's' of notes "
+        + "'ada' adds to the turn: it replies, persists, sends or ends; if the message is delivered again, this code "
+        + "does not run again, and the addition would be missing; do this after the step",
         refused(KIND.storeMessages(9), StepFailedException.class,
             context -> context.step("s", String.class, () -> "" + BadTurnTest.CALLS.get(call).run(context))));
   }

@@ -46,7 +46,7 @@ public final class TimedMessage extends AttachedTimer implements Runnable {
     if (Objects.requireNonNull(time, isPeriodic ? "period" : "delay").isNegative() || isPeriodic && time.isZero())
       throw new IllegalArgumentException(
           isPeriodic ? "a period of " + Durations.text(time) + " never ends; give more than zero"
-              : "a delay of " + Durations.text(time) + " lies in the past; give zero or more");
+              : "a delay of " + Durations.text(time) + " is negative; give zero or more");
     return time;
   }
 

@@ -60,7 +60,7 @@ public final class HttpListener extends Listener<HttpServer> implements HttpServ
     var exchangeText = blockBuilder.mayShowMessages() ? exchange.toString() : "an exchange";
     if (stackThrottle.isDue(failure))
       LOG.error("{}: failure {} of {} was answered {}", this, failureNumber, exchangeText, outcome, failure);
-    else LOG.error("{}: failure {} of {} was answered {}; its stack is like one of the last second: {}", this,
+    else LOG.error("{}: failure {} of {} was answered {}; the same stack was logged within the last second: {}", this,
         failureNumber, exchangeText, outcome, blockBuilder.describe(failure));
     return failureNumber;
   }

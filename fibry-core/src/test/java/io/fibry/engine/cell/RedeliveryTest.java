@@ -411,7 +411,7 @@ class RedeliveryTest {
             o -> o.withFailurePolicy(FailurePolicy.resume().withBackoff(SECOND, SECOND)))).getMessage());
     assertEquals("restart().withBackoff(1 s, 1 s).withRedelivery(3).withoutLog()", DELAYED.toString());
     assertEquals(3, DELAYED.redeliveries());
-    assertEquals("restart().withRedelivery(1) cannot be a scope's policy: it does not decide about messages; "
+    assertEquals("restart().withRedelivery(1) cannot be a scope's policy: a scope does not decide about messages; "
         + "give retries and redeliveries to the actor's policy",
         assertThrows(IllegalArgumentException.class,
             () -> scope.openScope("below", o -> o.withFailurePolicy(FailurePolicy.restart().withRedelivery(1))))

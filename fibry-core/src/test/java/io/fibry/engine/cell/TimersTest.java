@@ -283,7 +283,7 @@ class TimersTest {
       var periodFailure =
           assertThrows(IllegalArgumentException.class, () -> target.sendMessageEvery("x", negativeTime));
 
-      assertEquals("a delay of -for ever lies in the past; give zero or more", delayFailure.getMessage());
+      assertEquals("a delay of -for ever is negative; give zero or more", delayFailure.getMessage());
       assertEquals("a period of -for ever never ends; give more than zero", periodFailure.getMessage());
     }
     assertEquals(List.of(), letters.all);

@@ -62,9 +62,10 @@ final class TurnSteps {
     return StoredNameChecks.checkText("the name of a step of " + runtime.id(), Objects.requireNonNull(name, "name"));
   }
 
-  private String requireMessageId() {
-    return messageId.orElseThrow(() -> new IllegalStateException("a step of " + runtime.id()
-        + " could not be done again: its message is neither Idempotent nor stored; let the kind store messages"));
+  private String requireIdempotencyId() {
+    return idempotencyId.orElseThrow(() -> new IllegalStateException(runtime.id()
+        + " refuses a step: after a crash its message would not be delivered again, because it is neither Idempotent "
+        + "nor stored; let the kind store messages"));
   }
 
   @SuppressWarnings("unchecked") // the codec returns an R, even if `type` is primitive
@@ -95,10 +96,10 @@ final class TurnSteps {
   }
 
   /** Throws if the effect of a step is running. */
-  void checkOutside() {
-    if (!runningStep.isEmpty()) throw new IllegalStateException(describe(runningStep)
-        + " is not run again when its message comes again, so its additions to the turn would be missing; make them "
-        + "after the step");
+  void checkNoStepRuns() {
+    if (!runningStep.isEmpty()) throw new IllegalStateException("the code of " + describe(runningStep)
+        + " adds to the turn: it replies, persists, sends or ends; if the message is delivered again, this code does "
+        + "not run again, and the addition would be missing; do this after the step");
   }
 
   private String describe(String name) {

@@ -76,7 +76,7 @@ public final class Dashboard implements AutoCloseable {
   static Dashboard open(ActorScope scope, int port, UnaryOperator<DashboardOptions> options, Scheduler clock) {
     Objects.requireNonNull(scope, "scope");
     var chosenOptions = Objects.requireNonNull(options.apply(DashboardOptions.DEFAULT),
-        "options returned null; return the options it was given, changed or not");
+        "the function `options` returned null; it must return the options that it gets, changed or not");
     chosenOptions.check();
     var ownScope = ActorSystem.openScope("dashboard", defaults -> defaults.withMessageContents(false)
         .withDrainLimit(DRAIN_LIMIT).withScheduler(clock));

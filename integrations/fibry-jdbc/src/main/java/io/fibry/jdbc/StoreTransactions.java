@@ -101,7 +101,7 @@ final class StoreTransactions {
 
   private static StoreDamagedException missingTurn(Store.ActorId actor, long number) {
     return new StoreDamagedException("turn " + number + " of " + actor
-        + " is missing in the table fibry_turn. Other actors are not concerned; put the row back");
+        + " is missing in the table fibry_turn. Other actors are not affected; put the row back");
   }
 
   /**
@@ -118,7 +118,7 @@ final class StoreTransactions {
         : "missing at the end of the table fibry_turn";
     String choice = lastStored > last ? "" : isSingle ? "put the row back, or give the turn up: "
         : "put the rows back, or give the turns up: ";
-    return new StoreDamagedException(turns + difference + ". Other actors are not concerned; " + choice
+    return new StoreDamagedException(turns + difference + ". Other actors are not affected; " + choice
         + "set last to " + lastStored + " in the row of the actor in fibry_actor");
   }
 

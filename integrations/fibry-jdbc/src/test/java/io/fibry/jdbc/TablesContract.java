@@ -104,7 +104,7 @@ abstract class TablesContract extends DatabaseFixture {
       var failure = assertThrows(StoreDamagedException.class, () -> store.load(ADA));
 
       assertEquals("turn " + missing + " of account 'ada' is missing " + (missing == 3 ? "at the end of" : "in")
-          + " the table fibry_turn. Other actors are not concerned; put the row back"
+          + " the table fibry_turn. Other actors are not affected; put the row back"
           + (missing == 3 ? ", or give the turn up: set last to 2 in the row of the actor in fibry_actor" : ""),
           failure.getMessage());
       execute("insert into fibry_turn select * from kept");
@@ -123,7 +123,7 @@ abstract class TablesContract extends DatabaseFixture {
 
     var failure = assertThrows(StoreDamagedException.class, () -> store.load(ADA));
     assertEquals("turns 3 to 4 of account 'ada' are missing at the end of the table fibry_turn. Other actors are not "
-        + "concerned; put the rows back, or give the turns up: set last to 2 in the row of the actor in fibry_actor",
+        + "affected; put the rows back, or give the turns up: set last to 2 in the row of the actor in fibry_actor",
         failure.getMessage());
     execute("update fibry_actor set last = 2 where actor = 'ada'"); // as the exception advises
 
@@ -144,7 +144,7 @@ abstract class TablesContract extends DatabaseFixture {
     var failure = assertThrows(StoreDamagedException.class, () -> store.load(ADA));
 
     assertEquals("turn 3 of account 'ada' is in the table fibry_turn, though fibry_actor says that turn 2 is the last. "
-        + "Other actors are not concerned; set last to 3 in the row of the actor in fibry_actor",
+        + "Other actors are not affected; set last to 3 in the row of the actor in fibry_actor",
         failure.getMessage());
     execute("update fibry_actor set last = 3 where actor = 'ada'"); // as the exception advises
     assertEquals(3, store.load(ADA).bodies().size());

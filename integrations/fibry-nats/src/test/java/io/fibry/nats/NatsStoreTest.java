@@ -264,8 +264,9 @@ class NatsStoreTest extends StreamFixture {
 
     var failure = assertThrows(StoreDamagedException.class, () -> store.load(ADA));
 
-    assertEquals("turn 2 of account 'ada' is missing in stream FB_" + app + "_log. Other actors are not concerned; "
-        + "put back a copy of the stream", failure.getMessage());
+    assertEquals("turn 2 of account 'ada' is missing in stream FB_" + app + "_log. The turns of other actors are "
+        + "complete; to recover this actor, restore a copy of the stream, which also sets the other actors back",
+        failure.getMessage());
     assertEquals(1, store.load(GRACE).bodies().size());
   }
 

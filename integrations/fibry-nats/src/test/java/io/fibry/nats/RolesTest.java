@@ -375,7 +375,7 @@ class RolesTest {
   @Test
   void askerRoleIsDeniedAllOperationsExceptAsks() {
     createStreams();
-    String remedy = "; that needs the role NODE, by NatsNetwork.withRole, and a user with "
+    String remedy = "; choose the role NODE by NatsNetwork.withRole, and connect as a NATS user that has "
         + "NatsNetwork.permissions(\"bank\", Role.NODE)";
     String askerCannot = "node 'q' of app 'bank' with the role ASKER cannot ";
     try (var node = join("a", Role.NODE); var asker = join("q", Role.ASKER)) {

@@ -39,9 +39,9 @@ public record AppClient(String app, String node, Role role) {
 
   /** {@return the exception for an action that the role does not include} */
   public TransportException denied(String action, Role neededRole) {
-    return new TransportException(Failure.DENIED, this + " cannot " + action + "; that needs the role " + neededRole
-        + ", by NatsNetwork.withRole, and a user with NatsNetwork.permissions(\"" + app + "\", Role." + neededRole
-        + ")");
+    return new TransportException(Failure.DENIED, this + " cannot " + action + "; choose the role " + neededRole
+        + " by NatsNetwork.withRole, and connect as a NATS user that has NatsNetwork.permissions(\"" + app
+        + "\", Role." + neededRole + ")");
   }
 
   @Override

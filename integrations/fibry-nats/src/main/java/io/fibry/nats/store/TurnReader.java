@@ -79,6 +79,7 @@ final class TurnReader {
   private StoreDamagedException missing() {
     return new StoreDamagedException(
         "turn " + nextNumber + " of " + id + " is missing in stream " + subjects.streamName()
-            + ". Other actors are not concerned; put back a copy of the stream");
+            + ". The turns of other actors are complete; to recover this actor, restore a copy of the stream, which "
+            + "also sets the other actors back");
   }
 }
