@@ -75,7 +75,7 @@ public interface Actor<M> extends Exitable, Executor {
 
   /**
    * Sends a request and returns a future of the answer. If the caller completes or cancels the
-   * future, the request is canceled. A request that was still queued is then never handled, and
+   * future, the request is cancelled. A request that was still queued is then never handled, and
    * frees its capacity in the mailbox at once.
    *
    * <p>Code chained to this future never runs on the actor's thread while the actor handles a

@@ -115,7 +115,7 @@ public interface ActorScope extends AutoCloseable {
    * exception that it throws is logged.
    *
    * @param hook the code to run
-   * @return the registration, which can be canceled
+   * @return the registration, which can be cancelled
    */
   CloseHook onClosing(Runnable hook);
 

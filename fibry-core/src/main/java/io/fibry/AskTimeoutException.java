@@ -3,7 +3,7 @@ package io.fibry;
 import java.time.Duration;
 
 /**
- * Thrown to the asker if the answer did not come in time. The request is canceled: a request that
+ * Thrown to the asker if the answer did not come in time. The request is cancelled: a request that
  * is still queued is never handled. The outcome is NOT_DONE if it is certain that the handler did
  * not begin with the request.
  *

@@ -42,7 +42,7 @@ public interface DeadLetter {
     DROPPED,
     /** The limit of the request was over before a handler began with the request. */
     EXPIRED,
-    /** The request was canceled before a handler began with the request. */
+    /** The request was cancelled before a handler began with the request. */
     CANCELLED,
     /** The actor ended before it handled the message. */
     UNDELIVERED,

@@ -9,14 +9,14 @@ import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Setup;
 
 /**
- * Measures the time per timer of ten thousand timers, which either send a message or are canceled.
+ * Measures the time per timer of ten thousand timers, which either send a message or are cancelled.
  * A timer sends its message after five milliseconds. This delay adds half a microsecond to the
  * result of every peer.
  */
 public class Timers extends ReceiverQuestion<Peer.Timers> {
   private static final int TIMERS = 10_000;
   private static final Duration FIRED_DELAY = Duration.ofMillis(5);
-  private static final Duration CANCELED_DELAY = Duration.ofHours(1);
+  private static final Duration CANCELLED_DELAY = Duration.ofHours(1);
 
   @Param({"fiber", "pekko", "kotlin", "virtual-queue", "executor"})
   public String who;
@@ -40,7 +40,7 @@ public class Timers extends ReceiverQuestion<Peer.Timers> {
   @Benchmark
   @OperationsPerInvocation(TIMERS)
   public void takenBack() {
-    for (int i = 0; i < TIMERS; i++) timers[i] = peer.later(receiver, MESSAGE, CANCELED_DELAY);
+    for (int i = 0; i < TIMERS; i++) timers[i] = peer.later(receiver, MESSAGE, CANCELLED_DELAY);
     for (var timer : timers) timer.run();
   }
 }

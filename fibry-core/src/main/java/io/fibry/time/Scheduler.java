@@ -41,7 +41,7 @@ public interface Scheduler {
    *
    * @param delay from now; zero or more
    * @param task the code to run
-   * @return the timer, which can be canceled
+   * @return the timer, which can be cancelled
    */
   Timer schedule(Duration delay, Runnable task);
 
@@ -53,21 +53,21 @@ public interface Scheduler {
    *
    * @param time when to run the task, by {@link #nanoTime}
    * @param task the code to run
-   * @return the timer, which can be canceled
+   * @return the timer, which can be cancelled
    */
   default Timer scheduleAt(long time, Runnable task) {
     while (true) {
       long now = nanoTime();
       long delay = time - now;
       var timer = schedule(Duration.ofNanos(Math.max(0, delay)), task);
-      // If a test moved the clock before the timer was set, the timer is late: it is canceled and
+      // If a test moved the clock before the timer was set, the timer is late: it is cancelled and
       // set again. If less than a millisecond has passed, either no test moved the clock, or the
       // timer is late by too little to matter.
       if (delay <= 0 || nanoTime() - now < 1_000_000 || !tryCancel(timer)) return timer;
     }
   }
 
-  /** Returns whether the timer was canceled; false if a user's scheduler cannot cancel it. */
+  /** Returns whether the timer was cancelled; false if a user's scheduler cannot cancel it. */
   private static boolean tryCancel(Timer timer) {
     try {
       return timer.cancel();
@@ -82,7 +82,7 @@ public interface Scheduler {
    * @param initial the delay before the first run; zero or more
    * @param period the time between the starts of two runs; more than zero
    * @param task the code to run
-   * @return the timer, which can be canceled
+   * @return the timer, which can be cancelled
    */
   Timer scheduleAtFixedRate(Duration initial, Duration period, Runnable task);
 
@@ -92,7 +92,7 @@ public interface Scheduler {
    * @param initial the delay before the first run; zero or more
    * @param delay the time between the end of a run and the next start; more than zero
    * @param task the code to run
-   * @return the timer, which can be canceled
+   * @return the timer, which can be cancelled
    */
   Timer scheduleWithFixedDelay(Duration initial, Duration delay, Runnable task);
 
@@ -167,7 +167,7 @@ public interface Scheduler {
      * Cancels the task. No run starts after this method has returned, but a run that has started
      * continues.
      *
-     * @return true if this call canceled the task; false if the task was already canceled, or if
+     * @return true if this call cancelled the task; false if the task was already cancelled, or if
      * its only run has started
      */
     boolean cancel();

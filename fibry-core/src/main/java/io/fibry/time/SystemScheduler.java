@@ -27,16 +27,16 @@ import java.util.concurrent.locks.LockSupport;
  * {@code wakeUpAt}. The timer thread writes {@code wakeUpAt} and then checks whether the inbox is
  * empty. So the creator wakes the timer thread, or the timer thread finds the timer.
  *
- * <p><b>No canceled timer stays queued.</b> The canceling thread closes the timer and then reads
+ * <p><b>No cancelled timer stays queued.</b> The cancelling thread closes the timer and then reads
  * {@code isSeen}. The timer thread writes {@code isSeen} and then reads whether the timer is open.
- * So the canceling thread adds the timer to the inbox again, or the timer thread sees that it is
+ * So the cancelling thread adds the timer to the inbox again, or the timer thread sees that it is
  * closed.
  */
 final class SystemScheduler extends TaskScheduler {
   static final SystemScheduler INSTANCE = new SystemScheduler();
   private static final int CANCELS_PER_WAKE_UP = 256; // one cancel in 256 makes the timer thread empty its inbox
 
-  // timers that were set or canceled, and that the timer thread has not processed yet
+  // timers that were set or cancelled, and that the timer thread has not processed yet
   final ConcurrentLinkedQueue<QueuedTask> inbox = new ConcurrentLinkedQueue<>();
   final TreeSet<QueuedTask> queue = new TreeSet<>(); // used by the timer thread only
   // null until the first timer is set

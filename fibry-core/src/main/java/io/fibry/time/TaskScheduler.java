@@ -101,7 +101,7 @@ abstract class TaskScheduler implements Scheduler {
       long now = clock.nanoTime();
       dueAt = period < 0 ? now - period : dueAt + Math.max(1, Math.ceilDiv(now - dueAt, period)) * period;
       enqueue();
-      if (!open) dequeue(); // this task may have been canceled before it was queued
+      if (!open) dequeue(); // this task may have been cancelled before it was queued
     }
 
     @Override

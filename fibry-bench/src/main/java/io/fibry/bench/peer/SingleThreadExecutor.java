@@ -11,7 +11,7 @@ import java.util.function.Function;
 
 /**
  * An {@code ExecutorService} of one platform thread for each actor; a message is a task. One
- * {@code ScheduledThreadPoolExecutor} sends all delayed messages. It removes canceled messages, as
+ * {@code ScheduledThreadPoolExecutor} sends all delayed messages. It removes cancelled messages, as
  * its documentation advises.
  */
 final class SingleThreadExecutor implements Peer.Requests, Peer.BoundedMailboxes, Peer.Timers {

@@ -296,7 +296,7 @@ public abstract class HandlerContext extends Wait.WaitingHandler implements Acto
     return Optional.empty();
   }
 
-  /** Begins the message of a node that was received. Returns null if the request was canceled. */
+  /** Begins the message of a node that was received. Returns null if the request was cancelled. */
   private Object beginReceived(Object node) {
     Object newMessage;
     if (node instanceof Envelope envelope) {

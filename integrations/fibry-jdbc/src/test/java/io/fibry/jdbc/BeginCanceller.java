@@ -22,7 +22,7 @@ final class BeginCanceller implements AutoCloseable {
   private static final int ENCRYPTION_REQUEST = 80_877_103; // code of a request that may precede the startup message
   private static final byte[] BEGIN = "BEGIN\0".getBytes(StandardCharsets.US_ASCII);
   private static final byte[] FAILING_STATEMENT =
-      "do 'begin raise exception ''canceled'' using errcode = ''57014''; end'\0".getBytes(StandardCharsets.US_ASCII);
+      "do 'begin raise exception ''cancelled'' using errcode = ''57014''; end'\0".getBytes(StandardCharsets.US_ASCII);
 
   private final PGSimpleDataSource target;
   private final ServerSocket clients = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());

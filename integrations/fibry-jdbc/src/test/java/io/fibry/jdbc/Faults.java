@@ -120,7 +120,7 @@ public final class Faults {
   }
 
   private Object prepare(Connection connection, String sql, Intercepted.Call call) throws Throwable {
-    if (mustFail.getAsBoolean()) throw new SQLException("canceling statement, as the test has asked for", "57014");
+    if (mustFail.getAsBoolean()) throw new SQLException("cancelling statement, as the test has asked for", "57014");
     var expected = onStatement;
     if (!sql.contains(expected.text)) return call.pass();
     onStatement = NO_FAULT;
