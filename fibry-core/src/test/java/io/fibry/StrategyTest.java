@@ -243,9 +243,14 @@ class StrategyTest {
     }
   }
 
-  record Resident(RuntimeException failure) implements Strategy {
+  record Resident(RuntimeException failure, AtomicInteger calls) implements Strategy {
+    Resident(RuntimeException failure) {
+      this(failure, new AtomicInteger());
+    }
+
     @Override
     public void activate(Runnable activation) {
+      calls.incrementAndGet();
       if (failure != null) throw failure;
       Thread.ofPlatform().daemon().start(activation);
     }
@@ -258,10 +263,12 @@ class StrategyTest {
 
   @Test
   void customResidentStrategyIsCalledOncePerActor() {
-    var actor = scope.anonymous().strategy(new Resident(null)).newActorWithReturn((Object m) -> Thread.currentThread());
+    var strategy = new Resident(null);
+    var actor = scope.anonymous().strategy(strategy).newActorWithReturn((Object m) -> Thread.currentThread());
 
     assertSame(actor.ask("who"), actor.ask("who"));
     actor.close();
+    assertEquals(1, strategy.calls.get());
   }
 
   @Promise("6.7")

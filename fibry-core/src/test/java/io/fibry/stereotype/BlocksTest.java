@@ -15,7 +15,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests that each recipe creates its block with the settings of the builder. */
+/** Tests that each recipe creates its block, which runs code with the strategy of the builder. */
 class BlocksTest {
   private final ActorScope scope = ActorSystem.openScope("blocks");
   private final Stereotypes recipes = Stereotypes.of(scope.anonymous().strategy(Strategy.THREAD));
@@ -53,27 +53,28 @@ class BlocksTest {
   }
 
   @Test
-  void observableValuesNotifySubscribers() {
+  void observableValuesUseStrategyOfBuilder() {
     var level = recipes.observableValue(1);
     var levels = recipes.<String, Integer>observableMap();
-    level.subscribe(value -> received.add(value));
-    levels.subscribe("a", value -> value.ifPresent(received::add));
+    level.subscribe(value -> received.add(value + " " + isOnThread()));
+    levels.subscribe("a", value -> value.ifPresent(present -> received.add(present + " " + isOnThread())));
 
     level.set(2);
     levels.put("a", 3);
 
-    Patience.eventually(() -> received.containsAll(List.of(2, 3)));
+    Patience.eventually(() -> received.containsAll(List.of("2 true", "3 true")));
   }
 
   @Test
-  void generatorProducesItemsForReader() {
-    var squares = recipes.<Integer>generator(2, out -> IntStream.range(0, 5).forEach(n -> out.yield(n * n)));
+  void generatorUsesStrategyOfBuilder() {
+    var squares =
+        recipes.<String>generator(2, out -> IntStream.range(0, 3).forEach(n -> out.yield(n * n + " " + isOnThread())));
 
-    assertEquals(List.of(0, 1, 4, 9, 16), squares.stream().toList());
+    assertEquals(List.of("0 true", "1 true", "4 true"), squares.stream().toList());
   }
 
   @Test
-  void closedPipelineHandlesItsMessages() {
+  void pipelineUsesStrategyOfBuilder() {
     var pipeline = recipes.pipeline((String line) -> line.trim()).then(2, line -> line + isOnThread())
         .into(received::add);
 
@@ -84,8 +85,8 @@ class BlocksTest {
   }
 
   @Test
-  void mapReduceRecipeMapsAndReducesItems() {
-    var sum = recipes.mapReduce(2, List.of("a", "bc"), String::length, 0, Integer::sum);
+  void mapReduceUsesStrategyOfBuilder() {
+    var sum = recipes.mapReduce(2, List.of("a", "bc"), text -> isOnThread() ? text.length() : 0, 0, Integer::sum);
 
     assertEquals(3, Patience.value(sum));
   }

@@ -58,10 +58,10 @@ class CodecFuzzTest {
 
   record Holders(List<Value> list, Set<String> set, Map<Integer, Value> map, Optional<Value> one) implements Value {}
 
-  record Arrays2(byte[] bytes, int[] ints, String[][] texts) implements Value {
+  record ArrayFields(byte[] bytes, int[] ints, String[][] texts) implements Value {
     @Override
     public boolean equals(Object other) {
-      return other instanceof Arrays2 that && Arrays.equals(bytes, that.bytes) && Arrays.equals(ints, that.ints)
+      return other instanceof ArrayFields that && Arrays.equals(bytes, that.bytes) && Arrays.equals(ints, that.ints)
           && Arrays.deepEquals(texts, that.texts);
     }
 
@@ -78,16 +78,20 @@ class CodecFuzzTest {
     if (!hasPassed) System.out.println("seed " + seed);
   }
 
+  private BigInteger bigInteger(int maxBits) {
+    var number = new BigInteger(random.nextInt(maxBits), random);
+    return random.nextBoolean() ? number : number.negate();
+  }
+
   private Value value(int depth) {
     return switch (random.nextInt(depth > 3 ? 4 : 5)) {
       case 0 -> new Numbers(random.nextLong() >> random.nextInt(64), random.nextInt() >> random.nextInt(32),
           (short) random.nextInt(), (byte) random.nextInt(), (char) random.nextInt(), random.nextBoolean(),
           Float.intBitsToFloat(random.nextInt()), Double.longBitsToDouble(random.nextLong()));
-      case 1 -> new Bigs(new BigInteger(random.nextInt(200), random).negate(),
-          new BigDecimal(new BigInteger(100, random), random.nextInt(-99, 99)),
+      case 1 -> new Bigs(bigInteger(200), new BigDecimal(bigInteger(100), random.nextInt(-99, 99)),
           new UUID(random.nextLong(), random.nextLong()), text());
       case 2 -> times();
-      case 3 -> new Arrays2(text().getBytes(), random.ints(random.nextInt(20)).toArray(),
+      case 3 -> new ArrayFields(text().getBytes(), random.ints(random.nextInt(20)).toArray(),
           new String[][] {{text()}, {}, {text(), text()}});
       default -> holders(depth);
     };

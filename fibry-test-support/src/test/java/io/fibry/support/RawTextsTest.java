@@ -10,7 +10,10 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests that the check finds raw texts, and that it does not find plain or escaped texts. */
+/**
+ * Tests that {@code RawTexts} finds code that puts a user's text unescaped into another text, and
+ * reports no text that is escaped or cannot contain a user's text.
+ */
 class RawTextsTest {
   private static final String HEAD = """
       package io.fibry;
@@ -51,6 +54,10 @@ class RawTextsTest {
     assertFound("Object::toString", "all.stream().map(Object::toString).toList();");
     assertFound("new Letter(message)", "text = \"a\" + new Letter(message);");
     assertFound("message", "text = shown(1) + message;");
+  }
+
+  @Test
+  void unformattedDurationIsFound() throws IOException {
     assertFound("java.time.Duration.ZERO", "text = \"a\" + java.time.Duration.ZERO;");
   }
 

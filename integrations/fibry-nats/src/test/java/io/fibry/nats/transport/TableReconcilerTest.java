@@ -22,12 +22,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-class WatchesTest implements TableReconciler.WatchedTable {
-  private static final Duration FOR_EVER = Duration.ofDays(1); // so that only a wake-up by the test lists the keys
+class TableReconcilerTest implements TableReconciler.WatchedTable {
+  private static final Duration FOR_EVER = Duration.ofDays(1); // keys are listed only after a wake-up or a failure
 
   private final List<String> notifications = new CopyOnWriteArrayList<>();
   private final AtomicInteger listCount = new AtomicInteger();
-  private final Set<String> unlistedKeys = ConcurrentHashMap.newKeySet(); // keys that exist, but are in no list
+  private final Set<String> omittedKeys = ConcurrentHashMap.newKeySet(); // keys that exist, but are in no list
   private volatile KeyListing listing = new KeyListing(Set.of(), 0);
 
   private static Entry entry(String key, long version) {
@@ -40,7 +40,7 @@ class WatchesTest implements TableReconciler.WatchedTable {
 
   @Override
   public boolean has(String key) {
-    return unlistedKeys.contains(key);
+    return omittedKeys.contains(key);
   }
 
   @Override
@@ -50,21 +50,21 @@ class WatchesTest implements TableReconciler.WatchedTable {
     return listing;
   }
 
-  private void listAgain(TableReconciler watches, KeyListing newListing) {
+  private void listAgain(TableReconciler reconciler, KeyListing newListing) {
     listing = newListing;
     int countBefore = listCount.get();
-    watches.wake();
+    reconciler.wake();
     Patience.eventually(() -> listCount.get() > countBefore);
   }
 
   @Test
   void unlistedEntryIsReportedDeleted() {
-    try (var watches = new TableReconciler("test", this, FOR_EVER)) {
-      var watch = watches.open(this::recordNotification);
+    try (var reconciler = new TableReconciler("test", this, FOR_EVER)) {
+      var watch = reconciler.open(this::recordNotification);
       watch.accept(entry("a", 5));
       watch.accept(entry("b", 6));
 
-      listAgain(watches, new KeyListing(Set.of("b", "c"), 9));
+      listAgain(reconciler, new KeyListing(Set.of("b", "c"), 9));
 
       Patience.eventually(() -> notifications.size() == 3);
       assertEquals(List.of("a 5", "b 6", "no a 9"), notifications);
@@ -73,12 +73,12 @@ class WatchesTest implements TableReconciler.WatchedTable {
 
   @Test
   void staleListDeletesNoEntries() {
-    try (var watches = new TableReconciler("test", this, FOR_EVER)) {
-      var watch = watches.open(this::recordNotification);
+    try (var reconciler = new TableReconciler("test", this, FOR_EVER)) {
+      var watch = reconciler.open(this::recordNotification);
       watch.accept(entry("a", 5));
 
-      listAgain(watches, new KeyListing(Set.of(), 4)); // older than the entry "a"
-      listAgain(watches, new KeyListing(Set.of(), 6));
+      listAgain(reconciler, new KeyListing(Set.of(), 4)); // older than the entry "a"
+      listAgain(reconciler, new KeyListing(Set.of(), 6));
 
       Patience.eventually(() -> notifications.size() == 2);
       assertEquals(List.of("a 5", "no a 6"), notifications);
@@ -87,11 +87,11 @@ class WatchesTest implements TableReconciler.WatchedTable {
 
   @Test
   void failedListIsRetried() {
-    try (var watches = new TableReconciler("test", this, FOR_EVER)) {
-      watches.open(this::recordNotification).accept(entry("a", 5));
+    try (var reconciler = new TableReconciler("test", this, FOR_EVER)) {
+      reconciler.open(this::recordNotification).accept(entry("a", 5));
 
-      listAgain(watches, new KeyListing(Set.of(), -1)); // this list fails
-      listAgain(watches, new KeyListing(Set.of(), 6));
+      listAgain(reconciler, new KeyListing(Set.of(), -1)); // this list fails
+      listing = new KeyListing(Set.of(), 6); // no wake-up: the retry finds it two seconds later
 
       Patience.eventually(() -> notifications.contains("no a 6"));
     }
@@ -99,13 +99,13 @@ class WatchesTest implements TableReconciler.WatchedTable {
 
   @Test
   void existingKeyOmittedFromListIsNotDeleted() {
-    try (var watches = new TableReconciler("test", this, FOR_EVER)) {
-      var watch = watches.open(this::recordNotification);
+    try (var reconciler = new TableReconciler("test", this, FOR_EVER)) {
+      var watch = reconciler.open(this::recordNotification);
       watch.accept(entry("a", 5));
       watch.accept(entry("b", 6));
-      unlistedKeys.add("a");
+      omittedKeys.add("a");
 
-      listAgain(watches, new KeyListing(Set.of(), 9));
+      listAgain(reconciler, new KeyListing(Set.of(), 9));
 
       Patience.eventually(() -> notifications.size() == 3);
       assertEquals(List.of("a 5", "b 6", "no b 9"), notifications);
@@ -114,32 +114,32 @@ class WatchesTest implements TableReconciler.WatchedTable {
 
   @Test
   void failingReaderIsNotifiedAgainAndAffectsNoOtherReader() {
-    var failures = new AtomicInteger();
-    try (var watches = new TableReconciler("test", this, FOR_EVER)) {
-      var failing = watches.open(entry -> {
-        if (entry.value().isEmpty() && failures.incrementAndGet() == 1) throw new IllegalStateException("planned");
+    var reportedEnds = new AtomicInteger();
+    try (var reconciler = new TableReconciler("test", this, FOR_EVER)) {
+      var failing = reconciler.open(entry -> {
+        if (entry.value().isEmpty() && reportedEnds.incrementAndGet() == 1) throw new IllegalStateException("planned");
         recordNotification(entry);
       });
       failing.accept(entry("a", 5));
       failing.accept(entry("b", 6));
-      watches.open(this::recordNotification).accept(entry("c", 7));
+      reconciler.open(this::recordNotification).accept(entry("c", 7));
 
-      listAgain(watches, new KeyListing(Set.of(), 9)); // listed again two seconds later, because a reader failed
+      listAgain(reconciler, new KeyListing(Set.of(), 9)); // listed again two seconds later, because a reader failed
 
       Patience.eventually(() -> notifications.containsAll(List.of("no a 9", "no b 9", "no c 9")));
-      assertEquals(3, failures.get());
+      assertEquals(3, reportedEnds.get()); // of "a", of "b", and again of the key whose reader failed
     }
   }
 
   @Test
   void closedWatchGetsNoMoreEntries() {
-    try (var watches = new TableReconciler("test", this, FOR_EVER)) {
-      var closedWatch = watches.open(this::recordNotification);
+    try (var reconciler = new TableReconciler("test", this, FOR_EVER)) {
+      var closedWatch = reconciler.open(this::recordNotification);
       closedWatch.accept(entry("a", 5));
-      watches.close(closedWatch);
-      watches.open(this::recordNotification).accept(entry("b", 6));
+      reconciler.close(closedWatch);
+      reconciler.open(this::recordNotification).accept(entry("b", 6));
 
-      listAgain(watches, new KeyListing(Set.of(), 7));
+      listAgain(reconciler, new KeyListing(Set.of(), 7));
 
       Patience.eventually(() -> notifications.size() == 3);
       assertEquals(List.of("a 5", "b 6", "no b 7"), notifications);
@@ -158,7 +158,7 @@ class WatchesTest implements TableReconciler.WatchedTable {
       if (isPut) versions.put(key, lastVersion);
       else versions.remove(key);
       if (isPut || !isLost) changesInTransit
-          .add(isPut ? WatchesTest.entry(key, lastVersion) : new Entry(key, Optional.empty(), lastVersion));
+          .add(isPut ? TableReconcilerTest.entry(key, lastVersion) : new Entry(key, Optional.empty(), lastVersion));
     }
 
     @Override
@@ -180,13 +180,13 @@ class WatchesTest implements TableReconciler.WatchedTable {
   @Test
   void watchConvergesToTable() {
     long seed = Long.getLong("fibry.seed", System.nanoTime());
-    System.out.println("watches: -Dfibry.seed=" + seed);
+    System.out.println("reconciler: -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
     for (int round = 0; round < 100; round++) {
       var table = new ChangingTable();
       var knownKeys = ConcurrentHashMap.<String>newKeySet();
-      try (var watches = new TableReconciler("test", table, FOR_EVER)) {
-        var watch = watches.open(entry -> {
+      try (var reconciler = new TableReconciler("test", table, FOR_EVER)) {
+        var watch = reconciler.open(entry -> {
           if (entry.value().isPresent()) knownKeys.add(entry.key());
           else knownKeys.remove(entry.key());
         });
@@ -197,13 +197,13 @@ class WatchesTest implements TableReconciler.WatchedTable {
         Thread.ofPlatform().start(client);
         for (int i = 0; i < 200; i++) {
           table.change("k" + random.nextInt(5), random.nextBoolean(), random.nextBoolean());
-          if (random.nextInt(4) == 0) watches.wake();
+          if (random.nextInt(4) == 0) reconciler.wake();
         }
         table.change("end", true, false);
         Patience.value(client);
         Patience.eventually(() -> {
           table.change("other", true, false); // a table changes all the time, because leases are renewed
-          watches.wake();
+          reconciler.wake();
           return knownKeys.equals(table.keys());
         });
       }
