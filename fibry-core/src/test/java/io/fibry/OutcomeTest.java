@@ -121,8 +121,8 @@ class OutcomeTest {
     var random = new Random(seed);
     var handledCounts = new ConcurrentHashMap<Object, AtomicInteger>();
     var outcomes = new ConcurrentHashMap<FailureOutcome, AtomicInteger>();
-    try (var manyScope = ActorSystem.openScope("outcomes-of-many");
-        var replacedActor = ReplacedActor.of(manyScope, handledCounts);
+    try (var scopeOfClients = ActorSystem.openScope("outcomes-of-many");
+        var replacedActor = ReplacedActor.of(scopeOfClients, handledCounts);
         var executor = Executors.newVirtualThreadPerTaskExecutor()) {
       int requestsPerClient = Soak.ON ? 20_000 : 400;
       var clients = new ArrayList<Future<?>>();
@@ -132,7 +132,7 @@ class OutcomeTest {
         clients.add(executor.submit(() -> {
           for (int i = 0; i < requestsPerClient; i++) {
             var request = client + ":" + i;
-            while (replacedActor.outcome(request, clientRandom, outcomes) == FailureOutcome.NOT_DONE)
+            while (replacedActor.outcomeOfAsk(request, clientRandom, outcomes) == FailureOutcome.NOT_DONE)
               LockSupport.parkNanos(1_000);
           }
         }));
@@ -181,7 +181,8 @@ class OutcomeTest {
       else previous.sendPoisonPill();
     }
 
-    FailureOutcome outcome(String request, Random dice, ConcurrentHashMap<FailureOutcome, AtomicInteger> outcomes) {
+    FailureOutcome outcomeOfAsk(String request, Random dice,
+        ConcurrentHashMap<FailureOutcome, AtomicInteger> outcomes) {
       var limit = Duration.ofNanos(1 + dice.nextInt(200_000));
       try {
         if (dice.nextBoolean()) actor.ask(request, limit);

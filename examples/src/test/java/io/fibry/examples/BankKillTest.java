@@ -116,7 +116,11 @@ class BankKillTest {
     }
   }
 
-  /** Each client waited for at most one answer when the process was killed. */
+  /**
+   * Checks that the balances survived. One deposit to each account may be stored and not printed,
+   * because its client waited for the answer when the process was killed. This method makes another
+   * deposit.
+   */
   private void checkDeposits(OpenBank bank) {
     for (var name : NAMES) {
       long printedBalance = printedBalances.getOrDefault(name, 0L);
@@ -136,7 +140,7 @@ class BankKillTest {
           () -> "the bank has ended by itself, seed " + seed + "\n" + process.output());
       process.handle().destroyForcibly(); // its output stays readable
       process.exitCode();
-      process.lines().forEach(this::recordBalance); // including the lines before the kill
+      process.lines().forEach(this::recordBalance); // the balances include lines printed after the check above
     }
   }
 

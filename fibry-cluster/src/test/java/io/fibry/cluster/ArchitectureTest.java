@@ -34,13 +34,13 @@ class ArchitectureTest extends ArchitectureRules {
 
   /** The simulated tests of fibry-proof read the lost messages that RemoteOutbox reports. */
   @Override
-  protected Set<String> typesOfOtherTests() {
+  protected Set<String> typesUsedByTestsOfOtherModules() {
     return Set.of("io.fibry.cluster.remote.RemoteOutbox");
   }
 
   @Override
   protected Map<Set<String>, String> cycles() {
     return Map.of(Set.of("MemoryNetwork", "MemoryQueue", "MemoryTransport"),
-        "the servers, the connection of a node to them, and its queues");
+        "MemoryNetwork stands for the servers: it makes the transports and queues of the nodes, which call it");
   }
 }

@@ -333,8 +333,8 @@ abstract class EntityPlacementContract {
       awaitHosts(a, 2);
       Patience.eventually(() -> a.health().partitions().get("account")
           + b.health().partitions().get("account") == PARTITIONS && b.health().partitions().get("account") > 0);
-      var now = a.health();
-      assertEquals(new Cluster.Health(true, Optional.empty(), now.partitions(), 0), now);
+      var healthOfA = a.health();
+      assertEquals(new Cluster.Health(true, Optional.empty(), healthOfA.partitions(), 0), healthOfA);
       accounts(b).actor("ada").ask(new Deposit(1));
       Patience.eventually(() -> b.health().pendingRequests() == 0); // b may count the answer after the asker has it
       assertTrue(b.dump().matches("(?s)node 'b' of app '\\S+', alive, connected\nmembers:\n"

@@ -40,7 +40,7 @@ class FailedTakeoverTest {
   private final ActorScope scope = ActorSystem.openScope("failed-takeover", options -> options.withScheduler(clock));
   private final List<String> handled = new CopyOnWriteArrayList<>(); // names of the nodes that handled a request
   private final Queue<Runnable> hiddenChanges = new ConcurrentLinkedQueue<>(); // not yet read by the other node
-  private volatile boolean isWriteRefused = true; // true: the preferred node cannot write entries of partitions
+  private volatile boolean isWriteDropped = true; // of entries of partitions, by the preferred node
   private volatile boolean isPreferredHidden = true; // true: the other node does not see the preferred node
 
   @AfterEach
@@ -51,8 +51,8 @@ class FailedTakeoverTest {
   private ClusterTransport connectPreferred(String app, String node) {
     return Intercepted.of(ClusterTransport.class, network.connect(app, node), (method, arguments, call) -> {
       boolean isWrite = method.getName().equals("create") || method.getName().equals("update");
-      if (isWrite && isWriteRefused && ((String) arguments[0]).startsWith(SUBJECTS.partitionKeyPrefix("place")))
-        throw new TransportException(Failure.UNKNOWN, "the answer was lost");
+      if (isWrite && isWriteDropped && ((String) arguments[0]).startsWith(SUBJECTS.partitionKeyPrefix("place")))
+        throw new TransportException(Failure.UNKNOWN, "the write is dropped; its outcome is unknown");
       return call.pass();
     });
   }
@@ -101,7 +101,7 @@ class FailedTakeoverTest {
     assertEquals(OTHER, join("asking", network).entities("place", Where.class).actor("ada").ask(new Where()));
     Patience.value(hosting);
 
-    isWriteRefused = false;
+    isWriteDropped = false;
     isPreferredHidden = false;
     hiddenChanges.forEach(Runnable::run);
     passTime(Duration.ofSeconds(10));

@@ -142,7 +142,7 @@ abstract class LostRequestsContract {
   }
 
   @Test
-  void requestsToKilledHostFailWithinItsLease() {
+  void requestsToKilledHostFailWhenItsLeaseExpires() {
     var owner = join("home");
     host(owner);
     var answers = askEntities(asker());

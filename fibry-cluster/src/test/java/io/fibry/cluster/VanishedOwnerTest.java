@@ -64,7 +64,7 @@ class VanishedOwnerTest {
   }
 
   @Test
-  void partitionOfDeadNextOwnerIsReclaimed() {
+  void ownerTakesBackPartitionWhoseNextOwnerDied() {
     String nextOwner = nodePreferredTo("a");
     try (var transport = network.connect("bank", nextOwner);
         var a = Cluster.join("bank", network,

@@ -46,16 +46,16 @@ class BatchEndTest extends BatchFixture {
 
   @Test
   void completionOfOnExitFutureDoesNotEndBatch() {
-    var log = log("FIBER");
-    var cancelledFuture = log.onExit();
+    var batch = newBatch("FIBER");
+    var cancelledFuture = batch.onExit();
     cancelledFuture.cancel(true);
-    log.onExit().complete(new ExitReason.Killed());
-    log.sendMessage("a");
+    batch.onExit().complete(new ExitReason.Killed());
+    batch.sendMessage("a");
 
-    assertFalse(log.onExit().isDone());
-    log.close();
+    assertFalse(batch.onExit().isDone());
+    batch.close();
     assertTrue(cancelledFuture.isCancelled());
-    assertEquals(new ExitReason.Finished(), log.onExit().resultNow());
+    assertEquals(new ExitReason.Finished(), batch.onExit().resultNow());
     assertEquals(List.of(List.of("a")), received);
   }
 
@@ -63,52 +63,52 @@ class BatchEndTest extends BatchFixture {
   @ParameterizedTest
   @MethodSource("io.fibry.flow.BatchTest#strategies")
   void askExitHandlesGatheredMessages(String strategy) {
-    var log = log(strategy);
-    log.sendMessage("a");
+    var batch = newBatch(strategy);
+    batch.sendMessage("a");
     awaitQuiet();
 
-    log.askExit();
-    Patience.awaitEnd(log::waitForExit);
+    batch.askExit();
+    Patience.awaitEnd(batch::waitForExit);
 
     assertEquals(List.of(List.of("a")), received);
-    assertEquals(new ExitReason.Stopped(), log.onExit().resultNow());
-    assertFalse(log.sendMessage("b"));
+    assertEquals(new ExitReason.Stopped(), batch.onExit().resultNow());
+    assertFalse(batch.sendMessage("b"));
   }
 
   @ParameterizedTest
   @MethodSource("io.fibry.flow.BatchTest#strategies")
-  void poisonPillEndsBatchAfterWaitingMessages(String strategy) {
-    var log = log(strategy);
-    log.sendMessage("a");
+  void poisonPillEndsBatchAfterGatheredMessages(String strategy) {
+    var batch = newBatch(strategy);
+    batch.sendMessage("a");
 
-    log.sendPoisonPill();
-    Patience.awaitEnd(log::waitForExit);
+    batch.sendPoisonPill();
+    Patience.awaitEnd(batch::waitForExit);
 
     assertEquals(List.of(List.of("a")), received);
-    assertEquals(new ExitReason.Finished(), log.onExit().resultNow());
+    assertEquals(new ExitReason.Finished(), batch.onExit().resultNow());
     Patience.eventually(() -> !scope.dump().contains("log"));
   }
 
-  private Actor<String> log(String strategy) {
+  private Actor<String> newBatch(String strategy) {
     return Batch.ofLists(scope.named("log").strategy(Variants.STRATEGIES.get(strategy)), 3, ONE_DAY, received::add);
   }
 
   @Test
   void closingScopeHandlesGatheredMessages() {
-    Actor<String> log = log("FIBER");
-    log.sendMessage("a");
+    Actor<String> batch = newBatch("FIBER");
+    batch.sendMessage("a");
 
     scope.close();
 
     assertEquals(List.of(List.of("a")), received);
-    assertEquals(new ExitReason.Stopped(), Patience.value(log.onExit())); // completed on another thread
+    assertEquals(new ExitReason.Stopped(), Patience.value(batch.onExit())); // completed on another thread
   }
 
   @Test
   void scopeClosedWithinShortLimitReportsEveryMessage() {
     var gate = new Gate();
-    Actor<Integer> log = Batch.ofLists(scope.anonymous(), 2, ONE_DAY, batch -> gate.pass());
-    log.sendMessages(List.of(1, 2, 3, 4, 5, 6, 7));
+    Actor<Integer> batch = Batch.ofLists(scope.anonymous(), 2, ONE_DAY, items -> gate.pass());
+    batch.sendMessages(List.of(1, 2, 3, 4, 5, 6, 7));
     Patience.await(gate.entered);
 
     var report = scope.closeWithin(Duration.ofMillis(50));
@@ -119,11 +119,11 @@ class BatchEndTest extends BatchFixture {
   }
 
   /** Returns all messages, including the messages inside batches. */
-  static List<Object> members(List<Object> messages) {
+  static List<Object> flattened(List<Object> messages) {
     var result = new ArrayList<>();
     for (var message : messages) {
-      if (message instanceof List<?> batch) result.addAll(batch);
-      else if (message instanceof Map<?, ?> batch) result.addAll(batch.keySet());
+      if (message instanceof List<?> items) result.addAll(items);
+      else if (message instanceof Map<?, ?> items) result.addAll(items.keySet());
       else result.add(message);
     }
     return result;
@@ -133,53 +133,56 @@ class BatchEndTest extends BatchFixture {
   @Test
   void killInterruptsHandlerAndReportsEveryMessage() {
     var gate = new Gate();
-    Actor<Integer> log =
+    Actor<Integer> batch =
         Batch.ofLists(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), 2, ONE_DAY,
-            batch -> gate.pass());
-    log.sendMessages(List.of(1, 2));
+            items -> gate.pass());
+    batch.sendMessages(List.of(1, 2));
     Patience.await(gate.entered);
-    log.sendMessages(List.of(3, 4, 5, 6, 7));
+    batch.sendMessages(List.of(3, 4, 5, 6, 7));
 
-    log.kill();
-    Patience.awaitEnd(log::waitForExit);
+    batch.kill();
+    Patience.awaitEnd(batch::waitForExit);
 
-    assertEquals(new ExitReason.Killed(), log.onExit().resultNow());
+    assertEquals(new ExitReason.Killed(), batch.onExit().resultNow());
     assertEquals(List.of(List.of(1, 2)), letters.messages(Reason.FAILED));
     Patience
-        .eventually(() -> members(letters.messages()).stream().sorted().toList().equals(List.of(1, 2, 3, 4, 5, 6, 7)));
+        .eventually(
+            () -> flattened(letters.messages()).stream().sorted().toList().equals(List.of(1, 2, 3, 4, 5, 6, 7)));
   }
 
   @Test
-  void killOfIdleBatchReportsGatheredMessages() {
-    Actor<Integer> log = Batch.ofLists(scope.anonymous(), 2, ONE_DAY, batch -> received.add(batch));
-    log.sendMessage(1);
+  void killOfIdleBatchLosesNoMessage() {
+    Actor<Integer> batch = Batch.ofLists(scope.anonymous(), 2, ONE_DAY, items -> received.add(items));
+    batch.sendMessage(1);
     awaitQuiet();
 
-    log.kill();
-    Patience.awaitEnd(log::waitForExit);
+    batch.kill();
+    Patience.awaitEnd(batch::waitForExit);
 
-    Patience.eventually(() -> members(letters.messages()).equals(List.of(1)) || members(received).equals(List.of(1)));
+    Patience
+        .eventually(() -> flattened(letters.messages()).equals(List.of(1)) || flattened(received).equals(List.of(1)));
   }
 
   /**
-   * {@code find} returns only the gatherer of the batch. The kill interrupts the gatherer, which
-   * waits for the handler's actor at its end, and then kills this actor.
+   * {@code find} returns only the gatherer of the batch. At its end, the gatherer waits for the
+   * actor that runs the handler. The kill interrupts this wait, and the gatherer then kills the
+   * handler's actor.
    */
   @Test
   void killOfActorFoundByNameInterruptsBatchHandler() {
     var gate = new Gate();
-    Actor<String> log =
+    Actor<String> batch =
         Batch.ofLists(scope.named("log").protocol(String.class).onFailure(FailurePolicy.resume().withoutLog()), 1,
-            ONE_DAY, batch -> gate.pass());
-    log.sendMessage("a");
+            ONE_DAY, items -> gate.pass());
+    batch.sendMessage("a");
     Patience.await(gate.entered);
-    log.sendPoisonPill();
+    batch.sendPoisonPill();
     var gatherer = scope.find("log", String.class).orElseThrow();
     Patience.eventually(() -> !gatherer.sendMessage("b"));
 
     gatherer.kill();
 
-    Patience.awaitEnd(log::waitForExit); // this end comes long before the kill grace of one hour is over
+    Patience.awaitEnd(batch::waitForExit); // this end comes long before the kill grace of one hour is over
     assertEquals(List.of(List.of("a")), letters.messages(Reason.FAILED));
   }
 
@@ -187,67 +190,68 @@ class BatchEndTest extends BatchFixture {
   void handlerThatIgnoresKillIsCutOff() {
     var gate = new Gate();
     try (var hastyScope = ActorSystem.openScope("hasty", o -> o.withKillGrace(Duration.ofMillis(20)))) {
-      Actor<Integer> log = Batch.ofLists(hastyScope.anonymous(), 1, ONE_DAY, batch -> gate.passUninterruptibly());
-      log.sendMessage(1);
+      Actor<Integer> batch = Batch.ofLists(hastyScope.anonymous(), 1, ONE_DAY, items -> gate.passUninterruptibly());
+      batch.sendMessage(1);
       Patience.await(gate.entered);
 
-      log.kill();
-      Patience.awaitEnd(log::waitForExit);
+      batch.kill();
+      Patience.awaitEnd(batch::waitForExit);
 
-      assertEquals(new ExitReason.Killed(), log.onExit().resultNow());
+      assertEquals(new ExitReason.Killed(), batch.onExit().resultNow());
       gate.open();
     }
   }
 
   @Test
   void closeOnExitRunsAfterLastBatch() {
-    Actor<String> log = log("FIBER").closeOnExit(() -> received.add("closed first"), () -> received.add("before it"));
-    log.sendMessage("a");
+    Actor<String> batch =
+        newBatch("FIBER").closeOnExit(() -> received.add("first resource"), () -> received.add("second resource"));
+    batch.sendMessage("a");
 
-    log.close();
+    batch.close();
 
-    assertEquals(List.of(List.of("a"), "before it", "closed first"), received);
+    assertEquals(List.of(List.of("a"), "second resource", "first resource"), received);
   }
 
   @Test
   void closeFromBatchHandlerDoesNotWait() throws Exception {
     var self = new CompletableFuture<Actor<String>>();
-    Actor<String> log = Batch.ofLists(scope.anonymous(), 1, ONE_DAY, batch -> {
+    Actor<String> batch = Batch.ofLists(scope.anonymous(), 1, ONE_DAY, items -> {
       self.get().close();
-      received.add(batch);
+      received.add(items);
     });
-    self.complete(log);
+    self.complete(batch);
 
-    log.sendMessage("a");
+    batch.sendMessage("a");
 
-    Patience.awaitEnd(log::waitForExit);
+    Patience.awaitEnd(batch::waitForExit);
     assertEquals(List.of(List.of("a")), received);
   }
 
   @Test
   void closeFromKeyFunctionOfBatchDoesNotWait() {
     var self = new AtomicReference<Actor<String>>();
-    Actor<String> log = Batch.ofMerged(scope.anonymous(), 5, ONE_DAY, message -> {
+    Actor<String> batch = Batch.ofMerged(scope.anonymous(), 5, ONE_DAY, message -> {
       self.get().close();
       return message;
     }, (a, b) -> b, received::add);
-    self.set(log);
+    self.set(batch);
 
-    log.sendMessage("a");
+    batch.sendMessage("a");
 
-    Patience.awaitEnd(log::waitForExit);
+    Patience.awaitEnd(batch::waitForExit);
     assertEquals(List.of(Map.of("a", "a")), received);
   }
 
   @Test
   void handlerWaitingForEndOfItsBatchGetsCycleException() throws Exception {
     var self = new CompletableFuture<Actor<String>>();
-    Actor<String> log = Batch.ofLists(scope.anonymous(), 1, ONE_DAY,
-        batch -> received.add(assertThrows(AskCycleException.class, () -> self.get().waitForExit(Patience.LONG))));
-    self.complete(log);
+    Actor<String> batch = Batch.ofLists(scope.anonymous(), 1, ONE_DAY,
+        items -> received.add(assertThrows(AskCycleException.class, () -> self.get().waitForExit(Patience.LONG))));
+    self.complete(batch);
 
-    log.sendMessage("a");
-    log.close();
+    batch.sendMessage("a");
+    batch.close();
 
     assertInstanceOf(AskCycleException.class, received.getFirst());
   }
@@ -256,21 +260,21 @@ class BatchEndTest extends BatchFixture {
 
   @Test
   void requestIsGatheredAndGetsNoReply() {
-    Actor<Object> log = Batch.ofLists(scope.anonymous(), 1, ONE_DAY, received::add);
+    Actor<Object> batch = Batch.ofLists(scope.anonymous(), 1, ONE_DAY, received::add);
 
-    assertThrows(NoReplyException.class, () -> log.ask(new Ping()));
+    assertThrows(NoReplyException.class, () -> batch.ask(new Ping()));
 
-    log.close();
+    batch.close();
     assertEquals(List.of(List.of(new Ping())), received);
   }
 
   @Test
   void batchRunsTasksAndTakesTimerMessages() {
-    Actor<String> log = Batch.ofLists(scope.anonymous(), 1, ONE_DAY, received::add);
+    Actor<String> batch = Batch.ofLists(scope.anonymous(), 1, ONE_DAY, received::add);
 
-    log.execute(() -> received.add("task"));
+    batch.execute(() -> received.add("task"));
     awaitQuiet();
-    log.sendMessageLater("later", Duration.ofMillis(1));
+    batch.sendMessageLater("later", Duration.ofMillis(1));
     Patience.eventually(() -> received.size() == 2);
 
     assertEquals(List.of("task", List.of("later")), received);
@@ -278,15 +282,15 @@ class BatchEndTest extends BatchFixture {
 
   @Test
   void endOfBatchCanBeWatched() {
-    Actor<String> log = log("FIBER");
+    Actor<String> batch = newBatch("FIBER");
     var watcher = scope.anonymous().newActor((Object message, ActorContext<Object> context) -> {
-      if (message.equals("watch")) context.watch(log, reason -> reason);
+      if (message.equals("watch")) context.watch(batch, reason -> reason);
       else received.add(message);
     });
     watcher.sendMessage("watch");
     awaitQuiet();
 
-    log.close();
+    batch.close();
     Patience.eventually(() -> !received.isEmpty());
 
     assertEquals(List.of(new ExitReason.Finished()), received);
@@ -294,21 +298,21 @@ class BatchEndTest extends BatchFixture {
 
   @Test
   void interruptedWaitForEndOfBatchThrowsCancellation() {
-    var log = log("FIBER");
+    var batch = newBatch("FIBER");
     Thread.currentThread().interrupt();
 
-    assertThrows(CancellationException.class, log::waitForExit);
+    assertThrows(CancellationException.class, batch::waitForExit);
 
     assertTrue(Thread.interrupted());
-    assertFalse(log.waitForExit(Duration.ZERO));
+    assertFalse(batch.waitForExit(Duration.ZERO));
   }
 
   @Test
   void closedBatchLeavesNoThread() {
-    Actor<String> log = Batch.ofLists(scope.named("threaded").strategy(Strategy.THREAD), 2, ONE_DAY, received::add);
-    log.sendMessage("a");
+    Actor<String> batch = Batch.ofLists(scope.named("threaded").strategy(Strategy.THREAD), 2, ONE_DAY, received::add);
+    batch.sendMessage("a");
 
-    log.close();
+    batch.close();
 
     Patience.eventually(() -> Thread.getAllStackTraces().keySet().stream()
         .noneMatch(thread -> thread.getName().startsWith("threaded")));
@@ -317,10 +321,10 @@ class BatchEndTest extends BatchFixture {
   @Test
   void endedBatchIsGarbage() {
     var message = new Object();
-    var log = new AtomicReference<>(Batch.<Object>ofLists(scope.anonymous(), 2, ONE_DAY, batch -> {}));
-    log.get().sendMessage(message);
-    log.get().close();
-    var references = List.of(new WeakReference<>(message), new WeakReference<Object>(log.getAndSet(null)));
+    var batch = new AtomicReference<>(Batch.<Object>ofLists(scope.anonymous(), 2, ONE_DAY, items -> {}));
+    batch.get().sendMessage(message);
+    batch.get().close();
+    var references = List.of(new WeakReference<>(message), new WeakReference<Object>(batch.getAndSet(null)));
     message = null;
 
     assertTrue(LeakProbe.collected(references));
@@ -328,9 +332,9 @@ class BatchEndTest extends BatchFixture {
 
   @Test
   void unreferencedIdleBatchIsGarbage() {
-    var log = new AtomicReference<>(Batch.<Object>ofLists(ActorSystem.anonymous(), 1, ONE_DAY, batch -> {}));
-    log.get().sendMessage("a");
-    var reference = new WeakReference<Object>(log.getAndSet(null));
+    var batch = new AtomicReference<>(Batch.<Object>ofLists(ActorSystem.anonymous(), 1, ONE_DAY, items -> {}));
+    batch.get().sendMessage("a");
+    var reference = new WeakReference<Object>(batch.getAndSet(null));
 
     assertTrue(LeakProbe.collected(reference));
   }

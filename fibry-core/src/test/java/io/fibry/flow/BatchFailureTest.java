@@ -119,7 +119,7 @@ class BatchFailureTest extends BatchFixture {
     assertEquals(new ExitReason.Failed(failure), log.onExit().resultNow());
     assertFalse(log.sendMessage(4));
     Patience.eventually(
-        () -> BatchEndTest.members(letters.messages()).stream().sorted().toList().equals(List.of(1, 2, 3, 4)));
+        () -> BatchEndTest.flattened(letters.messages()).stream().sorted().toList().equals(List.of(1, 2, 3, 4)));
   }
 
   @Test
@@ -234,7 +234,7 @@ class BatchFailureTest extends BatchFixture {
     Patience.awaitEnd(log::waitForExit);
 
     var messages = new ArrayList<Object>(received);
-    messages.addAll(BatchEndTest.members(letters.messages()));
+    messages.addAll(BatchEndTest.flattened(letters.messages()));
     assertEquals(List.of(1, 2, 3, 4, 5), messages.stream().sorted().toList());
     var failedBatch = letters.all.stream().filter(letter -> letter.message().equals(List.of(1, 2))).findFirst()
         .orElseThrow();
@@ -269,7 +269,7 @@ class BatchFailureTest extends BatchFixture {
     awaitQuiet();
     log.close();
 
-    var messages = new ArrayList<Object>(BatchEndTest.members(letters.messages()));
+    var messages = new ArrayList<Object>(BatchEndTest.flattened(letters.messages()));
     messages.addAll(handled);
     assertEquals(IntStream.range(0, 500).boxed().toList(),
         messages.stream().filter(member -> member instanceof Integer n && n < 1_000).sorted().toList());

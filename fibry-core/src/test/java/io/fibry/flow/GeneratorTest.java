@@ -174,7 +174,7 @@ class GeneratorTest {
     };
     Generator<Integer> generator =
         Generator.of(scope.anonymous(), 8,
-            IntStream.range(0, 12).mapToObj(i -> producer).toArray(GeneratorTest::handlers));
+            IntStream.range(0, 12).mapToObj(i -> producer).toArray(GeneratorTest::newHandlerArray));
 
     try (var iterator = generator.iterator()) {
       // waits until all producers have yielded or wait for capacity: a producer that started later
@@ -190,13 +190,13 @@ class GeneratorTest {
   @Test
   void allProducersThatWaitForCapacityContinue() {
     Generator<Integer> generator = Generator.of(scope.anonymous(), 1,
-        IntStream.range(0, 50).mapToObj(i -> numbersBelow(20)).toArray(GeneratorTest::handlers));
+        IntStream.range(0, 50).mapToObj(i -> numbersBelow(20)).toArray(GeneratorTest::newHandlerArray));
 
     assertEquals(1_000, generator.stream().count());
   }
 
   @SuppressWarnings({"unchecked", "rawtypes"})
-  private static Handler<Output<Integer>>[] handlers(int size) {
+  private static Handler<Output<Integer>>[] newHandlerArray(int size) {
     return new Handler[size];
   }
 

@@ -219,7 +219,7 @@ class HooksTest {
   }
 
   @Test
-  void manyAsynchronousHooksOfNamedBuilderRunAtOnce() throws Exception {
+  void manyAsynchronousHooksOfNamedBuilderRunConcurrently() throws Exception {
     var allRunning = new CountDownLatch(20);
     var function = HookedFunction.<Integer, Integer>around(scope.named("half"), n -> n / 2).afterAsync((n, r) -> {
       allRunning.countDown();

@@ -59,7 +59,7 @@ class FsmRulesTest {
   }
 
   @Test
-  void secondTimeoutOfStateIsRefused() {
+  void secondTimeoutRuleOfStateIsRefused() {
     var machineWithTimeout = fullMachine.onTimeout(Open.class, DoorFixture.OPEN_TIMEOUT, open -> new Closed());
 
     assertRefused(

@@ -353,7 +353,7 @@ class MailboxesTest {
   }
 
   @Test
-  void emptyMessageBlockIsAcceptedUntilActorEnds() {
+  void emptyMessageListIsAcceptedUntilActorEnds() {
     var actor = actor(Mailbox.bounded(2, Overflow.BLOCK));
 
     assertTrue(actor.sendMessages(List.of()));

@@ -28,7 +28,7 @@ final class BodyClient {
   private final int port;
   private final List<BodyUpload> uploads;
   private final Phases phases;
-  private final Consumer<String> faults;
+  private final Consumer<String> violations;
   private final SplittableRandom random;
   private final SendMode sendMode;
   private final boolean lingers; // if true, the client waits for the other clients before it disconnects
@@ -37,11 +37,11 @@ final class BodyClient {
   private boolean wasRefused; // the last attempt was refused
   private int refusals;
 
-  BodyClient(int port, List<BodyUpload> uploads, Phases phases, Consumer<String> faults, SplittableRandom random) {
+  BodyClient(int port, List<BodyUpload> uploads, Phases phases, Consumer<String> violations, SplittableRandom random) {
     this.port = port;
     this.uploads = uploads;
     this.phases = phases;
-    this.faults = faults;
+    this.violations = violations;
     this.random = random;
     this.sendMode = SendMode.values()[random.nextInt(SendMode.values().length)];
     this.lingers = random.nextInt(3) > 0;
@@ -61,7 +61,7 @@ final class BodyClient {
         Patience.await(phases.sent);
       } while (wasRefused && ++refusals < MAX_ATTEMPTS);
     } catch (IOException | RuntimeException | AssertionError failure) {
-      faults.accept(uploads + " failed: " + failure);
+      violations.accept(uploads + " failed: " + failure);
     } finally {
       markSent();
     }
@@ -144,15 +144,16 @@ final class BodyClient {
       var upload = uploads.get(i);
       if (i == responses.size()) {
         if (needsResponse && !(text.isEmpty() && upload.mayRespondBeforeFault()))
-          faults.accept(upload + " has no response: " + uploads);
+          violations.accept(upload + " has no response: " + uploads);
         return;
       }
-      var fault = upload.findResponseFault(responses.get(i));
-      if (!fault.isEmpty()) faults.accept(fault);
+      var violation = upload.findResponseError(responses.get(i));
+      if (!violation.isEmpty()) violations.accept(violation);
       needsResponse = !responses.get(i).closesConnection() && upload.kind == Kind.GOOD;
-      if (!needsResponse && responses.size() > i + 1) faults.accept(uploads + " have too many responses: " + responses);
+      if (!needsResponse && responses.size() > i + 1)
+        violations.accept(uploads + " have too many responses: " + responses);
     }
-    if (responses.size() > uploads.size()) faults.accept(uploads + " have too many responses: " + responses);
+    if (responses.size() > uploads.size()) violations.accept(uploads + " have too many responses: " + responses);
   }
 
   /** Returns whether the last attempt was not refused. */

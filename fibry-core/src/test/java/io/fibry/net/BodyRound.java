@@ -50,7 +50,7 @@ final class BodyRound implements AutoCloseable {
   private final Map<Integer, BodyUpload> uploads = new ConcurrentHashMap<>(); // keys: the numbers of the uploads
   private final AtomicInteger begunHandlers = new AtomicInteger(); // including handlers that wait for their clients
   private final AtomicInteger workingHandlers = new AtomicInteger(); // handlers that wait for no client
-  private final Queue<String> faults = new ConcurrentLinkedQueue<>();
+  private final Queue<String> violations = new ConcurrentLinkedQueue<>();
   int answeredClients; // clients that got a response
   int refusedAttempts; // refused attempts of clients
 
@@ -88,7 +88,7 @@ final class BodyRound implements AutoCloseable {
 
   private <T> T countHandler(Callable<T> handler) throws Exception {
     int count = begunHandlers.incrementAndGet();
-    if (count > 2 * limits.maxExchanges()) faults.add(count + " handlers have begun");
+    if (count > 2 * limits.maxExchanges()) violations.add(count + " handlers have begun");
     beginWork();
     try {
       return handler.call();
@@ -100,7 +100,7 @@ final class BodyRound implements AutoCloseable {
 
   private void beginWork() {
     int count = workingHandlers.incrementAndGet();
-    if (count > limits.maxExchanges()) faults.add(count + " handlers are at work");
+    if (count > limits.maxExchanges()) violations.add(count + " handlers are at work");
   }
 
   /**
@@ -204,7 +204,7 @@ final class BodyRound implements AutoCloseable {
     while (crowd.size() < clients) {
       var requests = random.nextInt(4) == 0 ? List.of(upload(false, false), upload(true, false))
           : List.of(upload(true, expectsContinue()));
-      crowd.add(new BodyClient(server.port(), requests, phases, faults::add, random.split()));
+      crowd.add(new BodyClient(server.port(), requests, phases, violations::add, random.split()));
     }
     var threads = crowd.stream().map(client -> Patience.startFiber(client::run)).toList();
     Patience.progress(this + ": clients are left", () -> threads.stream().filter(Thread::isAlive).count(),
@@ -333,10 +333,10 @@ final class BodyRound implements AutoCloseable {
 
   private void checkUploads() {
     for (var upload : uploads.values()) {
-      var fault = upload.findBodyFault();
-      if (!fault.isEmpty()) faults.add(fault);
+      var violation = upload.findBodyError();
+      if (!violation.isEmpty()) violations.add(violation);
     }
-    assertEquals("", String.join("\n", faults), toString());
+    assertEquals("", String.join("\n", violations), toString());
   }
 
   @Override

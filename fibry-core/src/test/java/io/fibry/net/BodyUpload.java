@@ -132,7 +132,7 @@ final class BodyUpload {
   }
 
   /** Returns the fault of this response, or an empty text. */
-  String findResponseFault(RawResponse response) {
+  String findResponseError(RawResponse response) {
     if (response.code() == 503 && !isRefusedUnread())
       return response.closesConnection() && calls.get() == 0 ? "" : this + " was refused, but handled: " + response;
     if (mayRespondBeforeFault())
@@ -144,7 +144,7 @@ final class BodyUpload {
   }
 
   /** Returns the fault of the body that the handler has read, or an empty text. */
-  String findBodyFault() {
+  String findBodyError() {
     var text = received.toString();
     if (calls.get() > 1) return this + " was handled twice";
     if (calls.get() == 1 && isRefusedUnread()) return this + " was handled, though its length exceeds the limit";

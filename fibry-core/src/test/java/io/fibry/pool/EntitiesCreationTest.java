@@ -255,7 +255,7 @@ class EntitiesCreationTest {
   }
 
   @Test
-  void futureOfWaitingRequestIsAnsweredWithinItsLimit() {
+  void requestThatWaitsForCreationIsAnswered() {
     var accounts = openWithSlowBirth();
     Patience.callOnFiber(() -> accounts.actor("ada").sendMessage(new Pay(1)));
     Patience.await(gate.entered);

@@ -28,7 +28,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests calls of an address while its previous actor is being saved and no successor exists. */
+/**
+ * Tests messages to an entity while its old actor is being saved and its next actor does not exist
+ * yet.
+ */
 class EntitiesRestartTest {
   private static final Duration LIMIT = Duration.ofSeconds(1); // on the manual clock of the bank
 

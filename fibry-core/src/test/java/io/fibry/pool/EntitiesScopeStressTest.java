@@ -68,7 +68,7 @@ class EntitiesScopeStressTest {
   };
 
   private final AtomicLong births = new AtomicLong();
-  private final Queue<String> faults = new ConcurrentLinkedQueue<>();
+  private final Queue<String> violations = new ConcurrentLinkedQueue<>();
   private final ActorScope.Options rootOptions = ActorScope.Options.defaults();
   private final ActorScope scope = ActorSystem.openScope("shop",
       o -> o.withContextPropagator(propagator).withMessageContents(false).withAskLimit(LIMIT)
@@ -91,7 +91,8 @@ class EntitiesScopeStressTest {
   }
 
   private String handle(Order order, ActorContext<Order> context) {
-    if (!order.tenant.equals(TENANT.get())) faults.add(order.tenant + " was handled with the tenant " + TENANT.get());
+    if (!order.tenant.equals(TENANT.get()))
+      violations.add(order.tenant + " was handled with the tenant " + TENANT.get());
     if (order.tenant.hashCode() % 50 == 0) throw new IllegalStateException("planned");
     return order.tenant;
   }
@@ -117,7 +118,7 @@ class EntitiesScopeStressTest {
       topic.close();
       assertTrue(scope.awaitQuiescence(Patience.LONG));
 
-      assertEquals(List.of(), List.copyOf(faults), () -> "-Dfibry.seed=" + SEED);
+      assertEquals(List.of(), List.copyOf(violations), () -> "-Dfibry.seed=" + SEED);
       assertFalse(logged.text().contains(SECRET), logged::text);
     }
     var report = scope.report();
@@ -132,20 +133,20 @@ class EntitiesScopeStressTest {
       try {
         use(random, new Order(tenant));
       } catch (IllegalArgumentException | IllegalStateException planned) {
-        check(planned);
-        if (!planned.getMessage().equals("planned")) faults.add(planned.toString());
+        checkShowsNoSecret(planned);
+        if (!planned.getMessage().equals("planned")) violations.add(planned.toString());
       } catch (RuntimeException refusal) {
-        check(refusal);
+        checkShowsNoSecret(refusal);
       } finally {
         TENANT.remove();
       }
     }
   }
 
-  private void check(Throwable thrown) {
+  private void checkShowsNoSecret(Throwable thrown) {
     for (var cause = thrown; cause != null; cause = cause.getCause())
       if (String.valueOf(cause.getMessage()).contains(SECRET))
-        faults.add("the secret text was shown: " + cause.getMessage());
+        violations.add("the secret text was shown: " + cause.getMessage());
   }
 
   private void use(SplittableRandom random, Order order) {
@@ -156,7 +157,7 @@ class EntitiesScopeStressTest {
       case 4 -> checkAnswer(order, address.ask(order, Duration.ofMillis(1 + random.nextInt(20))));
       case 5 -> address.sendMessageReturn(order, LIMIT).whenComplete((answer, failure) -> {
         if (failure == null) checkAnswer(order, answer);
-        else check(failure);
+        else checkShowsNoSecret(failure);
       });
       case 6, 7 -> address.sendMessageLater(order, Duration.ofMillis(random.nextInt(4)));
       case 8 -> {
@@ -176,6 +177,6 @@ class EntitiesScopeStressTest {
   }
 
   private void checkAnswer(Order order, String answer) {
-    if (!order.tenant.equals(answer)) faults.add(order.tenant + " was answered " + answer);
+    if (!order.tenant.equals(answer)) violations.add(order.tenant + " was answered " + answer);
   }
 }

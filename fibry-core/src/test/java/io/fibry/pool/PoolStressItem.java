@@ -37,9 +37,9 @@ final class PoolStressItem extends SentMessage<PoolStressItem> implements Runnab
   }
 
   /** Returns a description of the wrong outcome of this item, or null if its outcome is right. */
-  String fault() {
-    String fault = countFault(fails ? 1 + round.retries : 1);
-    if (fault != null) return fault;
+  String violation() {
+    String violation = countViolation(fails ? 1 + round.retries : 1);
+    if (violation != null) return violation;
     int begins = handlerBegins.get();
     return isRequest() ? requestFault(begins == 1 && !fails, begins > 0 && fails, false, false) : messageFault();
   }

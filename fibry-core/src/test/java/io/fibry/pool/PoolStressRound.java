@@ -64,7 +64,7 @@ final class PoolStressRound {
   private final Actor<Object> pool;
   private final Queue<PoolStressItem> items = new ConcurrentLinkedQueue<>();
   private final Queue<State> states = new ConcurrentLinkedQueue<>();
-  private final Queue<String> faults = new ConcurrentLinkedQueue<>();
+  private final Queue<String> violations = new ConcurrentLinkedQueue<>();
   private final AtomicInteger progress = new AtomicInteger();
   private final AtomicInteger activeCount = new AtomicInteger();
   private final AtomicInteger usedPermits = new AtomicInteger();
@@ -139,21 +139,21 @@ final class PoolStressRound {
   }
 
   private void stop(State state) {
-    if (state.stopCount.incrementAndGet() > 1) fault("the stop hook of a state ran twice");
-    if (state.uses != state.mirror) fault("a state was stopped while it was used");
+    if (state.stopCount.incrementAndGet() > 1) addViolation("the stop hook of a state ran twice");
+    if (state.uses != state.mirror) addViolation("a state was stopped while it was used");
   }
 
   void handle(State state, Object message, ActorContext<Object> context) {
     var item = (PoolStressItem) message;
     int beginCount = item.handlerBegins.incrementAndGet();
     if (beginCount > 1 + retries) return;
-    if (poolEnded) fault(item + " was begun after waitForExit returned");
+    if (poolEnded) addViolation(item + " was begun after waitForExit returned");
     if (item.payload != item.number + 1)
-      fault(item + ": the handler sees the payload " + item.payload + ", which is older than the send");
+      addViolation(item + ": the handler sees the payload " + item.payload + ", which is older than the send");
     enter(item, beginCount);
     if (state != null) {
-      if (state.stopCount.get() > 0) fault(item + " got a stopped state");
-      if (state.uses++ != state.mirror) fault("two threads use one state");
+      if (state.stopCount.get() > 0) addViolation(item + " got a stopped state");
+      if (state.uses++ != state.mirror) addViolation("two threads use one state");
     }
     jitter(item.number);
     if (state != null) state.mirror++;
@@ -167,16 +167,16 @@ final class PoolStressRound {
 
   private void enter(PoolStressItem item, int beginCount) {
     if (activeCount.incrementAndGet() > workers && kind != PoolKind.PER_MESSAGE)
-      fault(item + " exceeds the number of workers");
+      addViolation(item + " exceeds the number of workers");
     if (kind == PoolKind.WEIGHTED && usedPermits.addAndGet(item.weight) > workers)
-      fault(item + " exceeds the number of permits");
+      addViolation(item + " exceeds the number of permits");
     if (kind != PoolKind.BY_KEY || item.kind == Kind.TASK) return;
     if (activeByKey[item.key].incrementAndGet() > 1)
-      fault(item + " is handled while another message of its key is handled");
+      addViolation(item + " is handled while another message of its key is handled");
     if (beginCount > 1 || item.kind == Kind.TIMER) return;
     synchronized (lastNumbers) {
       int lastNumber = lastNumbers.getOrDefault(item.sender * KEYS + item.key, -1);
-      if (lastNumber > item.number) fault(item + " was handled after " + lastNumber + " of its sender and key");
+      if (lastNumber > item.number) addViolation(item + " was handled after " + lastNumber + " of its sender and key");
       lastNumbers.put(item.sender * KEYS + item.key, item.number);
     }
   }
@@ -205,8 +205,8 @@ final class PoolStressRound {
     }
   }
 
-  void fault(String text) {
-    faults.add(text);
+  void addViolation(String text) {
+    violations.add(text);
   }
 
   // ---- the senders' side
@@ -221,7 +221,7 @@ final class PoolStressRound {
         if (progress.incrementAndGet() == endAfterMessages) end(senderRandom);
       }
     } catch (Throwable failure) {
-      fault("sender " + sender + " failed: " + failure + List.of(failure.getStackTrace()));
+      addViolation("sender " + sender + " failed: " + failure + List.of(failure.getStackTrace()));
     }
   }
 
@@ -256,7 +256,7 @@ final class PoolStressRound {
     StressRuns.runWithState(() -> Patience.awaitEnd(pool::waitForExit), this::describe);
     poolEnded = true;
     for (var item : items) item.settle();
-    if (!scope.awaitQuiescence(Patience.LONG)) fault("the scope does not become quiet");
+    if (!scope.awaitQuiescence(Patience.LONG)) addViolation("the scope does not become quiet");
     check();
     var report = scope.closeWithin(Patience.LONG);
     if (!report.unresponsive().isEmpty())
@@ -266,15 +266,16 @@ final class PoolStressRound {
   private void check() {
     // waits for the counts, because timers may fire late, and senders may count messages after the
     // pool has ended
-    if (!Patience.comesTrue(() -> countDifferences().isEmpty())) fault("the counts differ: " + countDifferences());
+    if (!Patience.comesTrue(() -> countDifferences().isEmpty()))
+      addViolation("the counts differ: " + countDifferences());
     for (var item : items) {
-      String fault = item.fault();
-      if (fault != null) fault(item + " " + fault);
+      String violation = item.violation();
+      if (violation != null) addViolation(item + " " + violation);
     }
     for (var state : states)
-      if (state.stopCount.get() != 1) fault("the stop hook of a state ran " + state.stopCount + " times");
-    if (activeCount.get() != 0) fault(activeCount + " handlers have not returned");
-    if (!faults.isEmpty()) throw new AssertionError(faults.stream().limit(10).toList() + describe());
+      if (state.stopCount.get() != 1) addViolation("the stop hook of a state ran " + state.stopCount + " times");
+    if (activeCount.get() != 0) addViolation(activeCount + " handlers have not returned");
+    if (!violations.isEmpty()) throw new AssertionError(violations.stream().limit(10).toList() + describe());
   }
 
   private String countDifferences() {

@@ -32,8 +32,8 @@ class PoolStressTest {
   private static void play(long seed) throws InterruptedException {
     try {
       new PoolStressRound(new SplittableRandom(seed), List.copyOf(Variants.STRATEGIES.keySet())).play();
-    } catch (Throwable fault) {
-      throw new AssertionError("-Dfibry.seed=" + seed + ": " + fault.getMessage(), fault);
+    } catch (Throwable failure) {
+      throw new AssertionError("-Dfibry.seed=" + seed + ": " + failure.getMessage(), failure);
     }
   }
 }

@@ -126,7 +126,7 @@ class TestLimitsRulesTest {
   }
 
   @Test
-  void onlySoakReadsSoakProperty() throws IOException {
+  void testsReadSoakPropertyOnlyThroughClassSoak() throws IOException {
     forbid(SOAK_PROPERTY, "use Soak.ON");
   }
 

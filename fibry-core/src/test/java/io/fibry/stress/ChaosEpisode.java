@@ -87,7 +87,7 @@ final class ChaosEpisode {
   private final List<Integer> scopeIndexes = new ArrayList<>(); // for each actor the index of its scope in scopes
   private final Set<Integer> callerIndexes = new HashSet<>(); // the indexes of CALLER actors
   private final Queue<CompletableFuture<?>> requests = new ConcurrentLinkedQueue<>();
-  private final Queue<String> faults = new ConcurrentLinkedQueue<>();
+  private final Queue<String> violations = new ConcurrentLinkedQueue<>();
 
   ChaosEpisode(SplittableRandom episodeRandom, List<Strategy> strategies) {
     this.episodeRandom = episodeRandom;
@@ -221,14 +221,14 @@ final class ChaosEpisode {
     } catch (AskCycleException cycle) {
       // the errand was not sent if this thread runs a handler or hook of that actor
       sent = !ActorInternals.isCurrent(actors.get(index));
-      if (isImpossible(cycle.cycle())) faults.add("reported a cycle that is impossible: " + cycle.getMessage());
+      if (isImpossible(cycle.cycle())) violations.add("reported a cycle that is impossible: " + cycle.getMessage());
     } catch (StackOverflowError overflow) {
       // an overflow with a text says that the actor can get no thread, and the errand was not sent
       sent = overflow.getMessage() == null;
     } catch (RequestException | AssertionError | IllegalStateException expected) {
       // thrown by the actor or by the library
     } catch (Exception failure) {
-      if (!"planned".equals(failure.getMessage())) faults.add("unexpected: " + failure);
+      if (!"planned".equals(failure.getMessage())) violations.add("unexpected: " + failure);
     } finally {
       if (sent) scopes.get(scopeIndexes.get(index)).sent.increment();
     }
@@ -297,17 +297,17 @@ final class ChaosEpisode {
   // ---- checks at the end
 
   private void check() {
-    for (var actor : actors) if (!actor.onExit().isDone()) faults.add(actor + " has not ended");
+    for (var actor : actors) if (!actor.onExit().isDone()) violations.add(actor + " has not ended");
     if (!Patience.comesTrue(() -> outermost().report().unresponsive().isEmpty() && outermost().report().queued() == 0))
-      faults.add("an actor is unresponsive, or a message is queued: " + outermost().report());
+      violations.add("an actor is unresponsive, or a message is queued: " + outermost().report());
     if (!Patience.comesTrue(() -> requests.stream().allMatch(CompletableFuture::isDone)))
-      faults.add("a request was never completed");
+      violations.add("a request was never completed");
     for (int i = 0; i < scopes.size(); i++) {
       int index = i;
       if (!Patience.comesTrue(() -> scopes.get(index).reportedSent() == sent(index)))
-        faults.add(scopes.get(i).scope.report() + ", but the number of sent messages is " + sent(i));
+        violations.add(scopes.get(i).scope.report() + ", but the number of sent messages is " + sent(i));
     }
-    if (!faults.isEmpty()) throw new AssertionError(faults.stream().limit(5).toList().toString());
+    if (!violations.isEmpty()) throw new AssertionError(violations.stream().limit(5).toList().toString());
   }
 
   /** Returns the number of messages sent to actors of this scope and of the scopes inside it. */

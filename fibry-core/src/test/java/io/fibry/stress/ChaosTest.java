@@ -43,8 +43,8 @@ class ChaosTest {
   private static WeakReference<Object> runEpisode(long seed, List<Strategy> strategies) throws InterruptedException {
     try {
       return new ChaosEpisode(new SplittableRandom(seed), strategies).run();
-    } catch (AssertionError fault) {
-      throw new AssertionError("-Dfibry.seed=" + seed + ": " + fault.getMessage(), fault);
+    } catch (AssertionError failure) {
+      throw new AssertionError("-Dfibry.seed=" + seed + ": " + failure.getMessage(), failure);
     }
   }
 

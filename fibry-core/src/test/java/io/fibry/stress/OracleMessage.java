@@ -33,14 +33,14 @@ final class OracleMessage extends SentMessage<OracleMessage> implements Comparab
    * Returns a text about a contradiction between the sender's outcome and the work of the handlers.
    * Returns null if there is no contradiction.
    */
-  String fault(boolean isEntity, boolean endedByForce, boolean hasInterrupts) {
+  String violation(boolean isEntity, boolean endedByForce, boolean hasInterrupts) {
     int starts = handlerBegins.get();
     int returns = handlerReturns.get();
     if (starts != returns + handlerFailures.get()) return "has a handler that does not end";
     if (returns == 1 && handlerFailures.get() != plannedFailures)
       return "returned after " + handlerFailures + " failures";
-    String fault = countFault(1 + retries);
-    if (fault != null) return fault;
+    String violation = countViolation(1 + retries);
+    if (violation != null) return violation;
     if (isEntity && failure != null && (failure.getClass() == IllegalStateException.class || gotNoThread()))
       return starts == 0 ? null : "was begun, though its entity could not be created";
     if (isRequest())

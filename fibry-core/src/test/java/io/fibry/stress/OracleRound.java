@@ -37,12 +37,27 @@ final class OracleRound {
     Strategy.CALLER, activation -> Thread.ofPlatform().daemon().start(activation)};
 
   /** An actor or an entity, and its handler. */
+  private enum TargetKind {
+    ACTOR(1), PRIORITY(1), INLINE_REQUESTS(1), POOL(2), WEIGHTED_POOL(3), POOL_BY_KEY(2), ENTITY(1);
+
+    final int maxRunning; // of handlers at the same time
+
+    TargetKind(int maxRunning) {
+      this.maxRunning = maxRunning;
+    }
+
+    /** Returns ACTOR as often as three other kinds together. */
+    static TargetKind random(SplittableRandom random) {
+      return values()[Math.max(0, random.nextInt(values().length + 2) - 2)];
+    }
+  }
+
   private final class Target {
     final String label;
     final Actor<OracleMessage> actor;
     final int retries;
     private final AtomicInteger runningHandlers = new AtomicInteger();
-    private final int maxRunning; // of handlers at the same time
+    private final int maxRunning;
     final boolean isEntity;
     private boolean toggle; // plain; each handler changes it, to detect a second handler at the same time
     volatile boolean endedByForce; // the target was killed
@@ -57,8 +72,8 @@ final class OracleRound {
       }).withRetries(retries).withoutLog();
       ActorBuilder<OracleMessage> builder =
           scope.anonymous().protocol(OracleMessage.class).strategy(strategy).onFailure(policy);
-      int kind = random.nextInt(9);
-      isEntity = kind == 8;
+      var kind = TargetKind.random(random);
+      isEntity = kind == TargetKind.ENTITY;
       int capacity = 2 + random.nextInt(12);
       var mailbox = switch (random.nextInt(6)) {
         case 0 -> Mailbox.bounded(capacity, Overflow.REJECT);
@@ -67,17 +82,18 @@ final class OracleRound {
         case 3 -> Mailbox.bounded(capacity, Overflow.BLOCK);
         default -> Mailbox.unbounded();
       };
-      maxRunning = kind == 5 || kind == 7 ? 2 : kind == 6 ? 3 : 1;
+      maxRunning = kind.maxRunning;
       label = kind + ", " + strategy + ", " + mailbox + ", " + retries + " retries, " + policy;
       actor = switch (kind) {
-        case 3 -> newActor(builder.mailbox(Mailbox.<OracleMessage>priority(OracleMessage::compareTo)));
-        case 4 -> newActor(builder.mailbox(Mailbox.unbounded()).inlineRequests());
-        case 5 -> newActor(Pools.fixed(builder.mailbox(mailbox), 2));
-        case 6 -> newActor(Pools.weighted(builder.mailbox(mailbox), 3, (OracleMessage m) -> 1 + (m.number & 1)));
-        case 7 -> newActor(Pools.byKey(builder.mailbox(mailbox), 2, (OracleMessage m) -> m.number & 3));
-        case 8 -> Entities
+        case PRIORITY -> newActor(builder.mailbox(Mailbox.<OracleMessage>priority(OracleMessage::compareTo)));
+        case INLINE_REQUESTS -> newActor(builder.mailbox(Mailbox.unbounded()).inlineRequests());
+        case POOL -> newActor(Pools.fixed(builder.mailbox(mailbox), 2));
+        case WEIGHTED_POOL -> newActor(
+            Pools.weighted(builder.mailbox(mailbox), 3, (OracleMessage m) -> 1 + (m.number & 1)));
+        case POOL_BY_KEY -> newActor(Pools.byKey(builder.mailbox(mailbox), 2, (OracleMessage m) -> m.number & 3));
+        case ENTITY -> Entities
             .open(builder, Duration.ofMillis(1), (ActorBuilder<OracleMessage> b, Integer key) -> newActor(b)).actor(1);
-        default -> newActor(builder.mailbox(mailbox));
+        case ACTOR -> newActor(builder.mailbox(mailbox));
       };
     }
 
@@ -98,7 +114,7 @@ final class OracleRound {
       overlaps |= maxRunning == 1 && toggleBefore != toggle;
       toggle = !toggleBefore;
       runningHandlers.decrementAndGet();
-      if (overlaps) faults.add("two handlers at once, at " + message + " of " + label);
+      if (overlaps) violations.add("two handlers at once, at " + message + " of " + label);
       if (message.handlerFailures.get() < message.plannedFailures) {
         message.handlerFailures.incrementAndGet();
         throw SentMessage.PLANNED;
@@ -116,12 +132,12 @@ final class OracleRound {
   private final ActorScope outerScope; // contains the actors whose handlers run senders
   private final List<Target> targets = new ArrayList<>();
   private final Queue<OracleMessage> messages = new ConcurrentLinkedQueue<>();
-  private final Queue<String> faults = new ConcurrentLinkedQueue<>();
+  private final Queue<String> violations = new ConcurrentLinkedQueue<>();
   private final AtomicInteger numbers = new AtomicInteger();
   private final boolean interrupts;
   private final int messagesPerSender;
   /** The numbers of the messages before which an actor or the scope is ended. */
-  private final ConcurrentSkipListSet<Long> endings = new ConcurrentSkipListSet<>();
+  private final ConcurrentSkipListSet<Long> endsBefore = new ConcurrentSkipListSet<>();
   private volatile boolean endedByForce; // the scope was closed with a short limit, or its close was interrupted
 
   OracleRound(SplittableRandom random) {
@@ -138,7 +154,7 @@ final class OracleRound {
   /** Plays the round, and returns the number of messages. */
   long play() throws InterruptedException {
     int senders = 1 + random.nextInt(4);
-    for (int i = random.nextInt(4); i > 0; i--) endings.add(random.nextLong((long) senders * messagesPerSender));
+    for (int i = random.nextInt(4); i > 0; i--) endsBefore.add(random.nextLong((long) senders * messagesPerSender));
     var threads = new ArrayList<Thread>();
     for (int i = 0; i < senders; i++) {
       var senderRandom = random.split();
@@ -205,14 +221,14 @@ final class OracleRound {
         if (interrupts && senderRandom.nextInt(3) == 0) Thread.interrupted();
       }
     } catch (Throwable failure) {
-      faults.add("a sender failed: " + failure + List.of(failure.getStackTrace()));
+      violations.add("a sender failed: " + failure + List.of(failure.getStackTrace()));
     }
   }
 
   private void sendOne(SplittableRandom senderRandom, int index) {
     var target = targets.get(index);
     int number = numbers.getAndIncrement();
-    if (endings.remove((long) number)) end(senderRandom, target);
+    if (endsBefore.remove((long) number)) end(senderRandom, target);
     int plannedFailures = senderRandom.nextInt(8) == 0 ? 1 + senderRandom.nextInt(3) : 0;
     var kind = KINDS.get(senderRandom.nextInt(KINDS.size()));
     var message = new OracleMessage(number, kind, index, plannedFailures, target.retries);
@@ -228,11 +244,11 @@ final class OracleRound {
   }
 
   private void end(SplittableRandom senderRandom, Target target) {
-    int ending = senderRandom.nextInt(7);
-    if (ending == 2 || ending == 3) target.endedByForce = true;
-    if (ending == 5) endedByForce = true;
+    int wayToEnd = senderRandom.nextInt(7);
+    if (wayToEnd == 2 || wayToEnd == 3) target.endedByForce = true;
+    if (wayToEnd == 5) endedByForce = true;
     try {
-      switch (ending) {
+      switch (wayToEnd) {
         case 0 -> target.actor.sendPoisonPill();
         case 1 -> target.actor.askExit();
         case 2, 3 -> target.actor.kill();
@@ -241,8 +257,9 @@ final class OracleRound {
         default -> scope.closeWithin(PATIENCE);
       }
     } catch (CancellationException interrupted) {
-      if (ending >= 5) endedByForce = true;
-      if (!Thread.currentThread().isInterrupted()) faults.add("an end was interrupted, and the interrupt flag is lost");
+      if (wayToEnd >= 5) endedByForce = true;
+      if (!Thread.currentThread().isInterrupted())
+        violations.add("an end was interrupted, and the interrupt flag is lost");
     }
   }
 
@@ -254,11 +271,11 @@ final class OracleRound {
     Patience.comesTrue(() -> messages.stream().allMatch(OracleMessage::isSettled));
     for (var message : messages) {
       var target = targets.get(message.target);
-      var fault = message.fault(target.isEntity, endedByForce || target.endedByForce, interrupts);
-      if (fault != null) faults.add(message + " of " + target.label + " " + fault + target.describe());
+      var violation = message.violation(target.isEntity, endedByForce || target.endedByForce, interrupts);
+      if (violation != null) violations.add(message + " of " + target.label + " " + violation + target.describe());
     }
-    if (!faults.isEmpty()) throw new AssertionError(
-        faults.size() + " faults, ended by force: " + endedByForce + ", interrupts " + interrupts + ": "
-            + faults.stream().limit(8).toList());
+    if (!violations.isEmpty()) throw new AssertionError(
+        violations.size() + " violations, ended by force: " + endedByForce + ", interrupts " + interrupts + ": "
+            + violations.stream().limit(8).toList());
   }
 }

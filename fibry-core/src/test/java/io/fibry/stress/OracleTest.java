@@ -35,9 +35,9 @@ class OracleTest {
     while (round == 0 || System.nanoTime() < end) {
       try {
         messages += new OracleRound(new SplittableRandom(seed + round)).play();
-      } catch (AssertionError fault) {
-        throw new AssertionError("round " + round + ", -Dfibry.seed=" + (seed + round) + ": " + fault.getMessage(),
-            fault);
+      } catch (AssertionError failure) {
+        throw new AssertionError("round " + round + ", -Dfibry.seed=" + (seed + round) + ": " + failure.getMessage(),
+            failure);
       }
       round++;
     }

@@ -149,7 +149,7 @@ public abstract class SentMessage<M extends SentMessage<M>> implements Request<M
   }
 
   /** Returns a text about wrong counts of handlers and dead letters, or null. */
-  protected String countFault(int maxBegins) {
+  protected String countViolation(int maxBegins) {
     int begins = handlerBegins.get();
     if (begins > maxBegins) return "was begun " + begins + " times, of at most " + maxBegins;
     if (handlerReturns.get() + letterCount.get() > 1)

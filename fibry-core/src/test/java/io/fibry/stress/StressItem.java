@@ -40,9 +40,9 @@ final class StressItem extends SentMessage<StressItem> implements Runnable {
   /**
    * Returns a text about a contradiction between the recorded outcomes of this message, or null.
    */
-  String fault() {
-    String fault = countFault(1);
-    if (fault != null) return fault;
+  String violation() {
+    String violation = countViolation(1);
+    if (violation != null) return violation;
     boolean begun = handlerBegins.get() == 1;
     return isRequest() ? requestFault(begun && !fails, begun && fails, round.isKilled(), round.interrupts)
         : messageFault();

@@ -57,7 +57,7 @@ final class StressRound {
   private final SplittableRandom random;
   private final List<List<StressItem>> items = new ArrayList<>();
   final AtomicInteger progress = new AtomicInteger();
-  private final Queue<String> faults = new ConcurrentLinkedQueue<>();
+  private final Queue<String> violations = new ConcurrentLinkedQueue<>();
   private final AtomicBoolean isHandling = new AtomicBoolean();
   final AtomicInteger stopHookRuns = new AtomicInteger();
   final AtomicInteger closeHookRuns = new AtomicInteger();
@@ -102,12 +102,13 @@ final class StressRound {
 
   void handle(StressItem item, ActorContext<StressItem> context) {
     if (item.handlerBegins.incrementAndGet() > 1) return;
-    if (!isHandling.compareAndSet(false, true)) fault("two handlers at once, at " + item);
-    if (exitRequested && ++lateHandlers > 1) fault(item + " was begun after askExit or kill had returned");
-    if (exitAwaited && !isKilled()) fault(item + " was begun after waitForExit returned");
+    if (!isHandling.compareAndSet(false, true)) addViolation("two handlers at once, at " + item);
+    if (exitRequested && ++lateHandlers > 1) addViolation(item + " was begun after askExit or kill had returned");
+    if (exitAwaited && !isKilled()) addViolation(item + " was begun after waitForExit returned");
     if (item.payload != item.number + 1)
-      fault(item + ": the handler sees " + item.payload + " instead of the value that was written before sending");
-    if (handlerStarts != handlerEnds) fault(item + ": sees only some writes of the previous handler");
+      addViolation(
+          item + ": the handler sees " + item.payload + " instead of the value that was written before sending");
+    if (handlerStarts != handlerEnds) addViolation(item + ": sees only some writes of the previous handler");
     handlerStarts++;
     StressRuns.jitter(handlerRandom);
     handlerEnds++;
@@ -147,7 +148,8 @@ final class StressRound {
             && (mailboxKind == MailboxKind.PRIORITY || mailboxKind == MailboxKind.SELECTIVE))
       return;
     int index = item.sender * 2 + (mailboxKind == MailboxKind.PRIORITY ? item.rank() : 0);
-    if (item.number < lastNumbers[index]) fault(item + " came after " + lastNumbers[index] + " of the same sender");
+    if (item.number < lastNumbers[index])
+      addViolation(item + " came after " + lastNumbers[index] + " of the same sender");
     lastNumbers[index] = item.number;
   }
 
@@ -203,26 +205,28 @@ final class StressRound {
     try {
       actor.close();
     } catch (CancellationException interrupted) {
-      if (!Thread.currentThread().isInterrupted()) fault("close was interrupted, and the interrupt flag is lost");
+      if (!Thread.currentThread().isInterrupted())
+        addViolation("close was interrupted, and the interrupt flag is lost");
     }
   }
 
-  void fault(String text) {
-    faults.add(text);
+  void addViolation(String text) {
+    violations.add(text);
   }
 
   // ---- checks after the round
 
   private void check() {
-    if (!Patience.comesTrue(this::isSettled)) fault("the counts of the scope differ: " + describeDifferences());
+    if (!Patience.comesTrue(this::isSettled)) addViolation("the counts of the scope differ: " + describeDifferences());
     for (var item : all()) {
-      String fault = item.fault();
-      if (fault != null) fault(item + " " + fault);
+      String violation = item.violation();
+      if (violation != null) addViolation(item + " " + violation);
     }
-    if (handlerStarts != handlerEnds) fault("writes of handlers were lost: " + handlerStarts + " and " + handlerEnds);
-    if (stopHookRuns.get() > 1) fault("the stop hook ran " + stopHookRuns + " times");
-    if (closeHookRuns.get() != 1) fault("closeOnExit ran " + closeHookRuns + " times");
-    if (!faults.isEmpty()) throw new AssertionError(faults.stream().limit(10).toList() + describe());
+    if (handlerStarts != handlerEnds)
+      addViolation("writes of handlers were lost: " + handlerStarts + " and " + handlerEnds);
+    if (stopHookRuns.get() > 1) addViolation("the stop hook ran " + stopHookRuns + " times");
+    if (closeHookRuns.get() != 1) addViolation("closeOnExit ran " + closeHookRuns + " times");
+    if (!violations.isEmpty()) throw new AssertionError(violations.stream().limit(10).toList() + describe());
   }
 
   private List<StressItem> all() {

@@ -32,7 +32,7 @@ final class StressSender implements Runnable {
         send(KINDS[random.nextInt(KINDS.length)]);
       }
     } catch (Throwable failure) {
-      round.fault("sender " + senderIndex + " failed: " + failure + List.of(failure.getStackTrace()));
+      round.addViolation("sender " + senderIndex + " failed: " + failure + List.of(failure.getStackTrace()));
     }
   }
 

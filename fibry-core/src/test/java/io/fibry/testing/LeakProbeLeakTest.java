@@ -38,7 +38,7 @@ class LeakProbeLeakTest {
   }
 
   @Test
-  void probeCountsResultOfWorkAsGrowth() {
+  void memoryOfReturnedObjectCountsAsGrowth() {
     long growth = LeakProbe.growth(8 * TIMES, 16 * TIMES + 50_000, () -> new byte[16 * TIMES]);
 
     assertEquals(16 * TIMES, growth, 100_000);

@@ -160,8 +160,8 @@ class ManualClockTest {
     });
     Patience.eventually(() -> clock.isAsleep(sleeper));
 
-    // this monitor is also held by a thread that calls `isAsleep`: the interrupted sleeper must
-    // wait for it
+    // `isAsleep` holds this monitor. The test holds it too, so the interrupted sleeper has to wait
+    // before it can leave the sleepers
     synchronized (clock) {
       sleeper.interrupt();
       Patience.eventually(() -> sleeper.getState() == Thread.State.BLOCKED);
@@ -184,7 +184,6 @@ class ManualClockTest {
 
   @Test
   void waitForFutureEndsWhenClockReachesLimit() throws InterruptedException {
-    var clock = new ManualScheduler();
     var pendingFuture = new CompletableFuture<String>();
     var result = Patience.callOnFiber(() -> clock.awaitDone(pendingFuture, Duration.ofHours(1)));
     Patience.eventually(() -> clock.untilNext().isPresent()); // the waiter has set its timer
@@ -202,9 +201,9 @@ class ManualClockTest {
     var failedFuture = CompletableFuture.failedFuture(new IllegalStateException());
     var cancelledFuture = new CompletableFuture<String>();
     cancelledFuture.cancel(true);
-    for (var clock : List.of(new ManualScheduler(), Scheduler.system()))
+    for (var scheduler : List.of(clock, Scheduler.system()))
       for (var future : List.of(failedFuture, cancelledFuture, CompletableFuture.completedFuture("a")))
-        assertTrue(clock.awaitDone(future, Duration.ofHours(1)));
+        assertTrue(scheduler.awaitDone(future, Duration.ofHours(1)));
 
     var laterFuture = new CompletableFuture<String>();
     Patience.startFiber(() -> laterFuture.completeExceptionally(new IllegalStateException()));

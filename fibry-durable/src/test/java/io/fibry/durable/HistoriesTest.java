@@ -33,7 +33,7 @@ class HistoriesTest {
   }
 
   @Test
-  void gapBeforeFullStateTurnIsAllowed() {
+  void turnsBeforeFullStateTurnMayBeMissing() {
     turns(1, 62).turn(101, true).turns(102, 104); // the store removed turns between two pages
     Histories.check("account", turns);
     turns(106, 107).turn(108, true).turns(109, 110);

@@ -65,7 +65,7 @@ public abstract class ArchitectureRules {
   }
 
   /** The public internal types that only tests of other modules use. */
-  protected Set<String> typesOfOtherTests() {
+  protected Set<String> typesUsedByTestsOfOtherModules() {
     return Set.of();
   }
 
@@ -285,7 +285,7 @@ public abstract class ArchitectureRules {
       if (!MAIN.contain(type.getName()) || exportedPackages.contains(type.getPackageName()) || type.isInterface()
           || !isPublic(type))
         continue;
-      if (type.isTopLevelClass() && isUnused(type, types) && !typesOfOtherTests().contains(type.getName()))
+      if (type.isTopLevelClass() && isUnused(type, types) && !typesUsedByTestsOfOtherModules().contains(type.getName()))
         needlessNames.add(type.getName());
       for (var member : type.getMembers())
         if (isPublic(member) && isNeedlesslyPublic(member)) needlessNames.add(member.getFullName());

@@ -13,8 +13,8 @@ import org.junit.jupiter.api.extension.LifecycleMethodExecutionExceptionHandler;
 import org.junit.jupiter.api.extension.TestExecutionExceptionHandler;
 
 /**
- * Adds to the failure of a test the lines that the test printed or logged last. The build writes
- * all other output of tests to files beside the test reports.
+ * Adds to the failure of a test the lines that the test printed or logged last. The build also
+ * writes the whole output of tests, with these lines, to files beside the test reports.
  */
 public final class LastLines
     implements BeforeEachCallback, TestExecutionExceptionHandler, LifecycleMethodExecutionExceptionHandler {

@@ -5,13 +5,14 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * A clock for limits in tests. It runs slower where this JVM gets less processor time, so a limit
- * means the same amount of work on every machine.
+ * permits at least the same amount of work on every machine.
  *
  * <p>A daemon thread does a known piece of work twice a second, and compares its duration with
- * {@link #WORK}. If the work takes five times as long, because other processes have the processors
- * or because the processor is slow, a second of the machine counts as 0.2 s here. The piece is
- * longer than a time slice of the operating system: a shorter piece would end before other
- * processes get their turn. If the machine is suspended for a minute, that counts as one second.
+ * {@link #REFERENCE_DURATION}. If the work takes five times as long, because other processes have
+ * the processors or because the processor is slow, a second of the machine counts as 0.2 s here.
+ * The piece is longer than a time slice of the operating system: a shorter piece would end before
+ * other processes get their turn. If the machine is suspended for a minute, that counts as one
+ * second.
  *
  * <p>The thread works only while the clock is read. It allocates nothing, so it also works where a
  * test fills the memory. With {@code -Dfibry.pace=wall} this clock is {@link System#nanoTime}.
@@ -19,7 +20,7 @@ import java.util.concurrent.locks.LockSupport;
  */
 public final class Pace {
   /** The duration in ns of the known work on the machine for which the limits were chosen. */
-  static final long WORK = TimeUnit.MILLISECONDS.toNanos(24);
+  static final long REFERENCE_DURATION = TimeUnit.MILLISECONDS.toNanos(24);
   private static final int STEPS = 12_000_000;
   private static final long PAUSE = TimeUnit.MILLISECONDS.toNanos(480);
   private static final long MAX_COUNTED = TimeUnit.SECONDS.toNanos(1); // for each measurement, also after a suspension
@@ -33,7 +34,10 @@ public final class Pace {
 
   private Pace() {}
 
-  /** Returns the time in nanoseconds, counted at the speed of this machine, from any origin. */
+  /**
+   * Returns this clock's time in nanoseconds. Only differences have a meaning, as with
+   * {@link System#nanoTime}. The value changes about twice a second.
+   */
   public static long nanoTime() {
     if (USES_WALL_CLOCK) return System.nanoTime();
     lastRead = System.nanoTime();
@@ -60,7 +64,7 @@ public final class Pace {
       long workStart = System.nanoTime();
       doWork();
       long now = System.nanoTime();
-      double slowness = Math.max(1, (double) (now - workStart) / WORK);
+      double slowness = Math.max(1, (double) (now - workStart) / REFERENCE_DURATION);
       total += (long) (Math.min(now - lastTime, MAX_COUNTED) / slowness);
       lastTime = now;
       if (now - lastRead > MAX_UNREAD) {

@@ -72,7 +72,7 @@ class ChildTest {
   }
 
   @Test
-  void outputAndExitCodeComeFromProgram() throws IOException {
+  void childGetsInputAndGivesOutputAndExitCode() throws IOException {
     try (var child = shell("echo one; echo two >&2; read line; echo $line; exit 3")) {
       child.awaitLine("two");
       child.input().write("three\n".getBytes(StandardCharsets.UTF_8));

@@ -125,7 +125,7 @@ class NodeStateTest {
   }
 
   @Test
-  void maxLeaseInEntryDoesNotOverflowClock() {
+  void maxLeaseOfNodeEntryDoesNotOverflowClock() {
     tracker.onEntry(new NodeState(A, Map.of(), Optional.of(Duration.ofSeconds(Long.MAX_VALUE)), Optional.empty()));
 
     assertTrue(tracker.mayHaveValidLease("a-1"));

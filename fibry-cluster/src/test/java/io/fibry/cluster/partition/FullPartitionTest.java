@@ -43,52 +43,52 @@ import org.junit.jupiter.api.Test;
  * their entity does not return.
  */
 class FullPartitionTest {
-  record Count(int number) implements Request<Count, Integer> {}
+  record Echo(int number) implements Request<Echo, Integer> {}
 
   private static final int CAPACITY = 4_096; // max number of messages that wait in a partition
   private static final Duration ONE_HOUR = Duration.ofHours(1);
-  private static final Duration ID_RETENTION = Duration.ofSeconds(10);
-  private static final Protocol<Count> PROTOCOL = Protocol.of(Count.class);
+  private static final Duration ID_RETENTION = Duration.ofSeconds(10); // until then the previous owner may forward
+  private static final Protocol<Echo> PROTOCOL = Protocol.of(Echo.class);
 
   private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = ActorSystem.openScope("full-test", options -> options.withScheduler(clock));
   private final ClusterTransport transport = MemoryNetwork.create().connect("bank", "b");
-  private final CountDownLatch birthBegun = new CountDownLatch(1);
-  private final CountDownLatch mayBeBorn = new CountDownLatch(1);
+  private final CountDownLatch creationBegun = new CountDownLatch(1);
+  private final CountDownLatch mayBeCreated = new CountDownLatch(1);
   private final LinkedBlockingQueue<WireMessage> answers = new LinkedBlockingQueue<>();
   private Consumer<WireMessage> reader; // the gate's reader of messages to the partition
 
   @AfterEach
   void close() {
-    mayBeBorn.countDown();
+    mayBeCreated.countDown();
     scope.close();
     transport.close();
   }
 
-  private Actor<Count> newCounter(ActorBuilder<Object> builder, String key) {
-    birthBegun.countDown();
-    Patience.await(mayBeBorn);
-    return builder.newActor((Count count, ActorContext<Count> context) -> context.reply(count, count.number));
+  private Actor<Echo> newEchoActor(ActorBuilder<Object> builder, String key) {
+    creationBegun.countDown();
+    Patience.await(mayBeCreated);
+    return builder.newActor((Echo echo, ActorContext<Echo> context) -> context.reply(echo, echo.number));
   }
 
   @Test
   void refusalByFullPartitionNamesPartition() {
     try (var node = Cluster.join("bank", TestNetwork.inMemory(),
         options -> options.withNode("a").withPartitions(1).withScope(scope))) {
-      node.host("counter", Count.class, scope.anonymous(), ONE_HOUR, this::newCounter);
-      var counter = node.entities("counter", Count.class).actor("ada");
-      var first = counter.sendMessageReturn(new Count(7), ONE_HOUR);
-      Patience.await(birthBegun);
-      IntStream.range(0, CAPACITY).forEach(i -> counter.sendMessageReturn(new Count(i), ONE_HOUR));
+      node.host("counter", Echo.class, scope.anonymous(), ONE_HOUR, this::newEchoActor);
+      var counter = node.entities("counter", Echo.class).actor("ada");
+      var first = counter.sendMessageReturn(new Echo(7), ONE_HOUR);
+      Patience.await(creationBegun);
+      IntStream.range(0, CAPACITY).forEach(i -> counter.sendMessageReturn(new Echo(i), ONE_HOUR));
 
       var failure = assertInstanceOf(MailboxFullException.class,
-          Patience.failure(counter.sendMessageReturn(new Count(8), ONE_HOUR)));
+          Patience.failure(counter.sendMessageReturn(new Echo(8), ONE_HOUR)));
 
       assertEquals(
           "partition 0 of 'counter' is full: 4096 messages, or 16 MiB of messages, wait already; "
               + "ask again later",
           failure.getMessage());
-      mayBeBorn.countDown();
+      mayBeCreated.countDown();
       assertEquals(7, Patience.value(first));
     }
   }
@@ -98,20 +98,20 @@ class FullPartitionTest {
    * {@code answers}.
    */
   @SuppressWarnings("unchecked") // the third argument is the reader of the subscription
-  private PartitionGate<Count> openAfterTransfer() {
+  private PartitionGate<Echo> openAfterTransfer() {
     var interceptedTransport = Intercepted.of(ClusterTransport.class, transport, (method, arguments, call) -> {
       if (method.getName().equals("subscribe")) reader = (Consumer<WireMessage>) arguments[2];
       if (method.getName().equals("publish")) answers.add((WireMessage) arguments[0]);
       return call.pass();
     });
-    PartitionGate<Count> gate = PartitionGate.hold(
+    PartitionGate<Echo> gate = PartitionGate.hold(
         new NodeContext(scope, BlockBuilder.of(scope.anonymous()).scheduler(), interceptedTransport, null, null, null,
             "b", ONE_HOUR, null),
         "partition 0", "part",
         new InboundDispatcher<>(interceptedTransport, "counter", "b.1", PROTOCOL, new RequestRegistry(), () -> true,
             () -> 1, BlockBuilder.of(ActorSystem.anonymous())),
         key -> true, key -> {}, transfer -> {});
-    gate.open(Entities.open(scope.anonymous(), ONE_HOUR, this::newCounter), false);
+    gate.open(Entities.open(scope.anonymous(), ONE_HOUR, this::newEchoActor), false);
     gate.onTransferComplete(1);
     assertTrue(scope.awaitQuiescence(Patience.LONG));
     return gate;
@@ -120,12 +120,12 @@ class FullPartitionTest {
   private static WireMessage request(int number) {
     return new WireMessage("part", Optional.of("answers"),
         Map.of(Destination.KEY, "ada", Destination.MESSAGE_ID, "c." + number, Destination.EPOCH, "1"),
-        PROTOCOL.encode(new Count(number)));
+        PROTOCOL.encode(new Echo(number)));
   }
 
   private void fill() {
     reader.accept(request(0));
-    Patience.await(birthBegun);
+    Patience.await(creationBegun);
     for (int i = 1; i <= CAPACITY; i++) reader.accept(request(i));
   }
 
@@ -138,7 +138,7 @@ class FullPartitionTest {
   private int nextAnswer() {
     var wire = Patience.nextOf(answers);
     assertEquals("OK", wire.header("Fb-S").orElseThrow(), wire::toString);
-    return Protocol.decodeAnswer(new Count(0), wire.body());
+    return Protocol.decodeAnswer(new Echo(0), wire.body());
   }
 
   /**
@@ -151,7 +151,7 @@ class FullPartitionTest {
     fill();
 
     reader.accept(request(7_000));
-    mayBeBorn.countDown();
+    mayBeCreated.countDown();
 
     awaitAnswersOfFill();
     gate.receiveTransfer(request(7_000));
@@ -169,15 +169,15 @@ class FullPartitionTest {
     fill();
 
     gate.receiveTransfer(request(1));
-    mayBeBorn.countDown();
+    mayBeCreated.countDown();
 
     awaitAnswersOfFill();
   }
 
   /**
-   * This owner was suspended, and does not know that its lease has expired. The sender already has
-   * an answer of the next owner, which owns the partition with epoch 2. The next owner handles the
-   * request.
+   * This owner was suspended, and does not know that its lease has expired. An earlier answer told
+   * the sender that the next owner has epoch 2. The next owner also gets this request, and handles
+   * it.
    */
   @Test
   void requestForNextOwnerIsNotRefused() {

@@ -101,7 +101,7 @@ class RefusedNestedAskTest {
 
   @Promise("17.16")
   @Test
-  void nestedRefusalThroughFutureKeepsState() {
+  void refusedRequestAwaitedByFutureKeepsStateOfAsker() {
     payments.close();
     var account = account(FailurePolicy.stop(), target -> switch (handledCount.get() % 2) {
       case 0 -> target.sendMessageReturn("charge").get();

@@ -25,7 +25,7 @@ class HandOverStressTest {
   private static final int RINGS = 4;
   private static final int SIZE = 6;
 
-  private final ConcurrentLinkedQueue<String> faults = new ConcurrentLinkedQueue<>();
+  private final ConcurrentLinkedQueue<String> violations = new ConcurrentLinkedQueue<>();
   private final AtomicInteger handled = new AtomicInteger();
 
   @Promise("9.1")
@@ -36,9 +36,9 @@ class HandOverStressTest {
     var random = new SplittableRandom(seed);
     long deadline = System.nanoTime() + StressRuns.millis(800) * 1_000_000;
     int rounds = 0;
-    for (; System.nanoTime() < deadline && faults.isEmpty(); rounds++) runRound(random.split());
+    for (; System.nanoTime() < deadline && violations.isEmpty(); rounds++) runRound(random.split());
 
-    assertEquals(List.of(), List.copyOf(faults));
+    assertEquals(List.of(), List.copyOf(violations));
     System.out.println("hand-over: " + rounds + " rounds, " + handled + " messages");
   }
 
@@ -84,11 +84,12 @@ class HandOverStressTest {
 
     private void pass(int position, int remaining, boolean isVictim, int pause) {
       handled.incrementAndGet();
-      if (!isVictim && Thread.currentThread().isInterrupted()) faults.add("interrupted at the beginning of a handler");
+      if (!isVictim && Thread.currentThread().isInterrupted())
+        violations.add("interrupted at the beginning of a handler");
       if (remaining > 0)
         for (int next = 1; next < SIZE && !actors.get((position + next) % SIZE).sendMessage(remaining - 1); next++);
       if (pause == 0) LockSupport.parkNanos(10_000);
-      if (!isVictim && Thread.currentThread().isInterrupted()) faults.add("interrupted at the end of a handler");
+      if (!isVictim && Thread.currentThread().isInterrupted()) violations.add("interrupted at the end of a handler");
     }
   }
 }

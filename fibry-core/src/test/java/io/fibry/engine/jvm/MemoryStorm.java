@@ -36,7 +36,7 @@ final class MemoryStorm {
   private static final Duration PATIENCE = Duration.ofSeconds(5); // by the clock of Pace, which collections slow down
   private static final int MAX_TRIES = 3; // asks with LIMIT, before one ask with a long limit
   private static final int KEYS = 20;
-  private static final int MAX_FAULTS = 3; // further unexpected exceptions are not recorded, because they are similar
+  private static final int MAX_VIOLATIONS = 3; // further unexpected exceptions are similar and not recorded
 
   private static volatile boolean isStorming = true;
   private static boolean runsFibers = true; // used by the main thread only
@@ -49,17 +49,17 @@ final class MemoryStorm {
     int rounds = Integer.parseInt(args[1]);
     int round = 0;
     Pace.nanoTime(); // starts its thread while there is memory
-    List<String> faults = List.of();
+    List<String> violations = List.of();
     // the first rounds do not fill the heap, because a class whose initialization fails for lack of
     // memory cannot be used later
-    for (int calmRound = 0; calmRound < 3; calmRound++) faults = play(random.split(), false);
-    for (; round < rounds && faults.isEmpty() && runsFibers; round++) faults = play(random.split(), true);
-    System.out.println(faults.isEmpty() ? "all well after " + round + " rounds" : "faults: " + faults);
-    System.exit(faults.isEmpty() ? 0 : 1);
+    for (int calmRound = 0; calmRound < 3; calmRound++) violations = play(random.split(), false);
+    for (; round < rounds && violations.isEmpty() && runsFibers; round++) violations = play(random.split(), true);
+    System.out.println(violations.isEmpty() ? "all well after " + round + " rounds" : "violations: " + violations);
+    System.exit(violations.isEmpty() ? 0 : 1);
   }
 
   private static List<String> play(SplittableRandom random, boolean fillsHeap) throws InterruptedException {
-    var faults = new CopyOnWriteArrayList<String>();
+    var violations = new CopyOnWriteArrayList<String>();
     var scope = ActorSystem.openScope("storm", options -> options.withKillGrace(LIMIT));
     var builder = scope.anonymous().onFailure(FailurePolicy.resume().withoutLog());
     var actors = new LinkedHashMap<String, ActorWithReturn<Integer, Integer>>();
@@ -73,7 +73,7 @@ final class MemoryStorm {
     var threads = new ArrayList<Thread>();
     for (int i = 0; i < 4; i++) {
       var threadRandom = random.split();
-      threads.add(Thread.ofPlatform().daemon().unstarted(() -> askActors(threadRandom, actors, entities, faults)));
+      threads.add(Thread.ofPlatform().daemon().unstarted(() -> askActors(threadRandom, actors, entities, violations)));
     }
     threads.forEach(Thread::start);
     for (int i = 0; i < 10; i++) {
@@ -82,11 +82,11 @@ final class MemoryStorm {
     }
     isStorming = false;
     threads.forEach(Patience::awaitEnd);
-    for (var name : List.of("fiber", "thread")) checkAnswers(name, actors.get(name), faults);
-    if (!faults.isEmpty()) faults.add(scope.dump());
+    for (var name : List.of("fiber", "thread")) checkAnswers(name, actors.get(name), violations);
+    if (!violations.isEmpty()) violations.add(scope.dump());
     var closer = Thread.ofPlatform().daemon().start(() -> scope.closeWithin(LIMIT));
     Patience.awaitEnd(closer);
-    return faults;
+    return violations;
   }
 
   record Number(int value) implements Request<Number, Integer> {}
@@ -96,7 +96,7 @@ final class MemoryStorm {
   }
 
   private static void askActors(SplittableRandom random, Map<String, ActorWithReturn<Integer, Integer>> actors,
-      Entities<Integer, Number> entities, List<String> faults) {
+      Entities<Integer, Number> entities, List<String> violations) {
     var actorList = List.copyOf(actors.values());
     while (isStorming) {
       long start = Pace.nanoTime();
@@ -108,10 +108,10 @@ final class MemoryStorm {
       } catch (RequestException | OutOfMemoryError expected) {
         LockSupport.parkNanos(100_000);
       } catch (Throwable failure) {
-        if (!isCausedByMemory(failure) && faults.size() < MAX_FAULTS)
-          faults.add("an asker got " + failure + " " + List.of(failure.getStackTrace()));
+        if (!isCausedByMemory(failure) && violations.size() < MAX_VIOLATIONS)
+          violations.add("an asker got " + failure + " " + List.of(failure.getStackTrace()));
       }
-      if (Pace.nanoTime() - start > PATIENCE.toNanos()) faults.add("an ask ended long after its limit");
+      if (Pace.nanoTime() - start > PATIENCE.toNanos()) violations.add("an ask ended long after its limit");
     }
   }
 
@@ -140,7 +140,7 @@ final class MemoryStorm {
    * Checks that the actor answers, or has ended because of an OutOfMemoryError in its handler. If
    * the JDK has lost the fiber of the actor, the first ask whose limit expires starts a new fiber.
    */
-  private static void checkAnswers(String name, ActorWithReturn<Integer, Integer> actor, List<String> faults) {
+  private static void checkAnswers(String name, ActorWithReturn<Integer, Integer> actor, List<String> violations) {
     for (int tries = 1;; tries++) {
       try {
         actor.ask(1, tries <= MAX_TRIES ? LIMIT : Patience.LONG);
@@ -155,7 +155,7 @@ final class MemoryStorm {
           return;
         }
         if (tries > MAX_TRIES) {
-          faults.add(name + " does not answer: " + failure.getMessage());
+          violations.add(name + " does not answer: " + failure.getMessage());
           return;
         }
       }

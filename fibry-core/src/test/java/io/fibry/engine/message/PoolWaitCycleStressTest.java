@@ -51,7 +51,7 @@ class PoolWaitCycleStressTest {
   private static final Strategy[] STRATEGIES =
       {Strategy.FIBER, Strategy.FIBER, Strategy.THREAD, Strategy.RESIDENT_FIBER, EXECUTOR, Strategy.CALLER};
 
-  private final Queue<String> faults = new ConcurrentLinkedQueue<>();
+  private final Queue<String> violations = new ConcurrentLinkedQueue<>();
   private final AtomicInteger alarms = new AtomicInteger();
   // number of handlers that got the exception of a cycle and have continued
   private final AtomicInteger releasedHandlers = new AtomicInteger();
@@ -116,7 +116,7 @@ class PoolWaitCycleStressTest {
         releasedHandlers.incrementAndGet();
       } catch (Exception failure) {
         if (!actorsClosing || !failure.toString().contains("ActorStopped"))
-          faults.add(kind + " waited for " + target.kind + " (" + verb + ") in vain: " + failure + "\n"
+          violations.add(kind + " waited for " + target.kind + " (" + verb + ") in vain: " + failure + "\n"
               + (target.scope).dump());
       }
     }
@@ -143,7 +143,7 @@ class PoolWaitCycleStressTest {
     private void check(CompletableFuture<Integer> answer, int releasedBefore, AskCycleException cycle) {
       pause(2_000_000);
       if (!answer.isDone() || actorsClosing) return;
-      if (!Patience.comesTrue(() -> releasedHandlers.get() != releasedBefore)) faults.add("false alarm: " + cycle);
+      if (!Patience.comesTrue(() -> releasedHandlers.get() != releasedBefore)) violations.add("false alarm: " + cycle);
     }
   }
 
@@ -162,10 +162,10 @@ class PoolWaitCycleStressTest {
     int rounds = 0;
 
     // a busy machine needs more time than others to produce enough alarms
-    for (; (System.nanoTime() - end < 0 || alarms.get() <= MIN_ALARMS) && faults.isEmpty(); rounds++)
+    for (; (System.nanoTime() - end < 0 || alarms.get() <= MIN_ALARMS) && violations.isEmpty(); rounds++)
       round(random, seed);
 
-    assertEquals(List.of(), List.copyOf(faults), () -> "seed " + seed);
+    assertEquals(List.of(), List.copyOf(violations), () -> "seed " + seed);
     System.out.println("cycles of pools:  " + rounds + " rounds, " + alarms + " alarms");
   }
 
@@ -181,14 +181,14 @@ class PoolWaitCycleStressTest {
       var visit = new Visit(random.nextLong(), 4);
       Thread.startVirtualThread(() -> {
         firstMember.actor.sendMessageReturn(visit).handle((answer, failure) -> {
-          if (failure != null) faults.add("a visit failed: " + failure);
+          if (failure != null) violations.add("a visit failed: " + failure);
           visitsEnded.countDown();
           return null;
         });
       });
     }
     StressRuns.runWithState(() -> Patience.await(visitsEnded), () -> "a visit hangs, "
-        + "seed " + seed + ": " + members.stream().map(member -> member.kind).toList() + faults + scope.dump());
+        + "seed " + seed + ": " + members.stream().map(member -> member.kind).toList() + violations + scope.dump());
     actorsClosing = true;
     for (var member : members) member.actor.close();
     actorsClosing = false;

@@ -65,7 +65,7 @@ class WaitCycleStressTest {
       {Strategy.FIBER, Strategy.FIBER, Strategy.THREAD, Strategy.RESIDENT_FIBER, POOL, Strategy.CALLER};
 
   private Strategy[] strategies = STRATEGIES;
-  final Queue<String> faults = new ConcurrentLinkedQueue<>();
+  final Queue<String> violations = new ConcurrentLinkedQueue<>();
   final AtomicInteger alarms = new AtomicInteger();
   private final AtomicInteger waitsChecked = new AtomicInteger();
   private volatile boolean actorsClosing; // if true, steps may be refused
@@ -159,7 +159,7 @@ class WaitCycleStressTest {
       } catch (Exception failure) {
         currentStep = null;
         if (!actorsClosing || !failure.toString().contains("ActorStopped"))
-          faults.add(number + " waited for " + target.number + " in vain, by " + send + ": " + failure);
+          violations.add(number + " waited for " + target.number + " in vain, by " + send + ": " + failure);
       }
     }
 
@@ -183,14 +183,15 @@ class WaitCycleStressTest {
     private void check(AskCycleException alarm, Step ownStep) {
       var cycle = alarm.cycle().stream().map(name -> all.get(Integer.parseInt(name))).toList();
       if (cycle.getFirst() != this || cycle.getLast() != this || cycle.get(1) != ownStep.target)
-        faults.add(number + " got the exception of another cycle: " + alarm);
+        violations.add(number + " got the exception of another cycle: " + alarm);
       var blockedSteps = new ArrayList<Step>();
       int position = cycle.size() - 2; // index of the member that waits for this member
       for (; position > 0; position--) {
         var step = cycle.get(position).currentStep;
         if (alarmedSince(cycle.get(position), ownStep) || step != null && step.forCapacity) break;
         if (step == null || step.target != cycle.get(position + 1))
-          faults.add("false alarm: " + cycle.get(position).number + " does not wait, or waits for another: " + alarm);
+          violations
+              .add("false alarm: " + cycle.get(position).number + " does not wait, or waits for another: " + alarm);
         blockedSteps.add(step);
       }
       pause(2_000_000);
@@ -198,7 +199,7 @@ class WaitCycleStressTest {
         int waiter = cycle.size() - 2 - i;
         if (alarmedSince(cycle.get(waiter), ownStep)) return;
         if (cycle.get(waiter).currentStep != blockedSteps.get(i))
-          faults.add("false alarm: " + cycle.get(waiter).number + " continued: " + alarm);
+          violations.add("false alarm: " + cycle.get(waiter).number + " continued: " + alarm);
         waitsChecked.incrementAndGet();
       }
     }
@@ -220,7 +221,7 @@ class WaitCycleStressTest {
           members.stream().map(WaitCycleStressTest::cycleOf).filter(x -> !x.isEmpty()).collect(Collectors.toSet());
       checks.keySet().retainAll(cycles);
       for (var cycle : cycles)
-        if (checks.merge(cycle, 1, Integer::sum) == CHECKS_UNTIL_MISSED) faults.add("a cycle was missed: " + cycle);
+        if (checks.merge(cycle, 1, Integer::sum) == CHECKS_UNTIL_MISSED) violations.add("a cycle was missed: " + cycle);
       pause(CHECK_INTERVAL);
     }
   }
@@ -295,9 +296,9 @@ class WaitCycleStressTest {
     var random = new Random(SEED);
     long end = System.nanoTime() + TEST_TIME.toNanos();
 
-    while ((System.nanoTime() - end < 0 || !checkedEnough()) && faults.isEmpty()) round(random);
+    while ((System.nanoTime() - end < 0 || !checkedEnough()) && violations.isEmpty()) round(random);
 
-    assertEquals(List.of(), List.copyOf(faults), () -> "seed " + SEED);
+    assertEquals(List.of(), List.copyOf(violations), () -> "seed " + SEED);
     System.out.println("cycles: " + alarms + " alarms, " + waitsChecked + " waits checked");
   }
 
@@ -322,14 +323,14 @@ class WaitCycleStressTest {
       var visit = new Visit(random.nextLong(), 4);
       Thread.startVirtualThread(() -> {
         firstMember.actor.sendMessageReturn(visit).handle((answer, failure) -> {
-          if (failure != null) faults.add("a visit failed: " + failure);
+          if (failure != null) violations.add("a visit failed: " + failure);
           visitsEnded.countDown();
           return null;
         });
       });
     }
     StressRuns.runWithState(() -> Patience.await(visitsEnded),
-        () -> "a visit hangs, seed " + SEED + faults);
+        () -> "a visit hangs, seed " + SEED + violations);
     actorsClosing = true;
     for (var member : members) member.actor.close();
     actorsClosing = false;

@@ -159,8 +159,8 @@ class SharedQueueTest {
   }
 
   /**
-   * The idle time of the worker begins before other threads can see that its message has ended. The
-   * queue reads the clock without its lock.
+   * The queue reads the clock, without its lock, before it ends the message. So if a test sees the
+   * end and then moves the clock, the idle time of the worker grows.
    */
   @Test
   void idleTimeBeginsWhenMessageEnds() {
@@ -212,6 +212,7 @@ class SharedQueueTest {
 
     assertTrue(slot.isMoreReady());
     assertTrue(queue.isAtPill());
+    // the pool's end empties the queue by `poll`, which returns the late message before the pill
     assertEquals(List.of("b, too late", "pill"), List.of(queue.poll(), queue.poll()));
   }
 

@@ -24,7 +24,7 @@ class WaitCycleSimulationTest {
           WaitCycleStressTest.withStrategies(Strategy.FIBER, Strategy.RESIDENT_FIBER, Strategy.THREAD, Strategy.CALLER);
       Seeds.delay(simulation);
       stressTest.round(new Random(simulation.random().nextLong()));
-      assertEquals(List.of(), List.copyOf(stressTest.faults));
+      assertEquals(List.of(), List.copyOf(stressTest.violations));
       alarms.addAndGet(stressTest.alarms.get());
     });
 

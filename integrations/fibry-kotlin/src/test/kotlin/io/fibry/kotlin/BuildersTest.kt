@@ -43,8 +43,9 @@ import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
 /**
- * Tests that every step of a builder, and every block, needs no type argument or cast in Kotlin. It
- * is enough that this file compiles. The parameter of a lambda determines the type of messages.
+ * Tests that no step of a builder, and no block with a lambda, needs a type argument or cast in
+ * Kotlin. It is enough that this file compiles. The parameter of a lambda determines the type of
+ * messages.
  */
 class BuildersTest {
   private sealed interface Account
@@ -81,42 +82,43 @@ class BuildersTest {
   @AfterEach
   fun close() = scope.close()
 
-  private fun answers(builder: ActorBuilder<in Int>) =
+  private fun assertAnswers(builder: ActorBuilder<in Int>) =
     assertEquals(2, builder.newActorWithReturn { n: Int -> n + 1 }.ask(1))
 
   @Test
   fun builderStepsMayKeepMessageType() {
-    answers(builder.mailbox(bounded))
-    answers(builder.mailbox(Mailbox.unbounded().selective()).onFailure(FailurePolicy.restart()))
-    answers(builder.strategy { activation -> Thread.ofVirtual().start(activation) }.mailbox(bounded))
-    answers(builder.strategy(Strategy.of(ForkJoinPool.commonPool())).inlineRequests())
-    answers(builder.intercept { message: Any, next -> next.run().also { seen += message } })
-    answers(BlockBuilder.of(builder).defaultMailbox(bounded).mailbox(bounded).intercept { _: Any, next -> next.run() })
+    assertAnswers(builder.mailbox(bounded))
+    assertAnswers(builder.mailbox(Mailbox.unbounded().selective()).onFailure(FailurePolicy.restart()))
+    assertAnswers(builder.strategy { activation -> Thread.ofVirtual().start(activation) }.mailbox(bounded))
+    assertAnswers(builder.strategy(Strategy.of(ForkJoinPool.commonPool())).inlineRequests())
+    assertAnswers(builder.intercept { message: Any, next -> next.run().also { seen += message } })
+    assertAnswers(BlockBuilder.of(builder).defaultMailbox(bounded).mailbox(bounded)
+      .intercept { _: Any, next -> next.run() })
     assertEquals(listOf<Any>(1), seen.toList())
   }
 
   @Test
   fun builderStepsMayNarrowMessageType() {
-    answers(builder.mailbox(Mailbox.priority(naturalOrder<Int>())))
-    answers(builder.mailbox(Mailbox.priority(compareBy { n: Int -> -n })))
-    answers(builder.intercept { n: Int, next -> if (n > 0) next.run() })
-    answers(builder.protocol(Int::class.javaObjectType).mailbox(bounded))
-    answers(builder.protocol<Int>().mailbox(bounded).intercept { _: Int, next -> next.run() })
+    assertAnswers(builder.mailbox(Mailbox.priority(naturalOrder<Int>())))
+    assertAnswers(builder.mailbox(Mailbox.priority(compareBy { n: Int -> -n })))
+    assertAnswers(builder.intercept { n: Int, next -> if (n > 0) next.run() })
+    assertAnswers(builder.protocol(Int::class.javaObjectType).mailbox(bounded))
+    assertAnswers(builder.protocol<Int>().mailbox(bounded).intercept { _: Int, next -> next.run() })
     val narrow: ActorBuilder<Account> = builder.protocol<Account>().mailbox(bounded).onFailure(FailurePolicy.stop())
     narrow.newActor { message: Account -> seen += message }.use { it.sendMessage(Deposit(1)) }
     assertEquals(listOf<Any>(Deposit(1)), seen.toList())
   }
 
-  private fun <M : Any> bounded(builder: ActorBuilder<M>): ActorBuilder<M> = builder.mailbox(bounded)
+  private fun <M : Any> withBoundedMailbox(builder: ActorBuilder<M>): ActorBuilder<M> = builder.mailbox(bounded)
 
-  private fun ended(builder: ActorBuilder<*>) = builder.mailbox(bounded).newSink().close()
+  private fun makeAndClose(builder: ActorBuilder<*>) = builder.mailbox(bounded).newSink().close()
 
   @Test
-  fun builderOfUnknownMessageTypeHasSteps() {
-    answers(bounded(builder))
-    ended(builder)
-    answers(listOf(1, 2).fold(builder) { builder, n -> builder.mailbox(Mailbox.bounded(n, Overflow.REJECT)) })
-    answers(if (BlockBuilder.of(builder).isPooled) builder else builder.mailbox(bounded))
+  fun builderOfUnknownMessageTypeKeepsItsSteps() {
+    assertAnswers(withBoundedMailbox(builder))
+    makeAndClose(builder)
+    assertAnswers(listOf(1, 2).fold(builder) { builder, n -> builder.mailbox(Mailbox.bounded(n, Overflow.REJECT)) })
+    assertAnswers(if (BlockBuilder.of(builder).isPooled) builder else builder.mailbox(bounded))
   }
 
   private fun note(line: String) {
@@ -163,13 +165,13 @@ class BuildersTest {
 
   @Test
   fun poolOfEachKindAnswersRequests() {
-    answers(Pools.perMessage(builder))
-    answers(Pools.fixed(builder.mailbox(bounded), 2))
-    answers(Pools.scaling(builder, 1, 2))
-    answers(Pools.weighted(builder, 10) { n: Int -> n })
-    answers(Pools.byKey(builder, 2) { n: Int -> n % 2 })
-    answers(Pools.byKey(builder.protocol<Int>(), 2) { n -> n % 2 })
-    answers(RateLimit.around(Pools.fixed(builder, 2), 10, hour))
+    assertAnswers(Pools.perMessage(builder))
+    assertAnswers(Pools.fixed(builder.mailbox(bounded), 2))
+    assertAnswers(Pools.scaling(builder, 1, 2))
+    assertAnswers(Pools.weighted(builder, 10) { n: Int -> n })
+    assertAnswers(Pools.byKey(builder, 2) { n: Int -> n % 2 })
+    assertAnswers(Pools.byKey(builder.protocol<Int>(), 2) { n -> n % 2 })
+    assertAnswers(RateLimit.around(Pools.fixed(builder, 2), 10, hour))
     assertEquals(1L, Pools.fixed(builder, 1).initialState(::Bank).newActor(Bank::handle).balanceAfter(Deposit(1)))
   }
 
@@ -275,7 +277,7 @@ class BuildersTest {
     assertEquals("on purpose", runCatching { failing.toList() }.exceptionOrNull()?.message)
   }
 
-  private fun Exitable.ends(): Boolean {
+  private fun Exitable.endAndReturnTrue(): Boolean {
     askExit()
     return true
   }
@@ -284,8 +286,10 @@ class BuildersTest {
   fun scheduledTaskRepeatsUntilItEndsItsActor() {
     val tasks = Stereotypes.of(builder)
 
-    tasks.scheduleAtFixedRate(0.seconds, 1.milliseconds) { seen.add(1) && seen.size < 3 || it.ends() }.waitForExit()
-    tasks.scheduleWithFixedDelay(0.seconds, 1.milliseconds) { seen.add(2) && seen.size < 6 || it.ends() }.waitForExit()
+    tasks.scheduleAtFixedRate(0.seconds, 1.milliseconds) { seen.add(1) && seen.size < 3 || it.endAndReturnTrue() }
+      .waitForExit()
+    tasks.scheduleWithFixedDelay(0.seconds, 1.milliseconds) { seen.add(2) && seen.size < 6 || it.endAndReturnTrue() }
+      .waitForExit()
     tasks.runOnce { -> seen += 3 }.waitForExit()
 
     assertEquals(listOf<Any>(1, 1, 1, 2, 2, 2, 3), seen.toList())

@@ -49,7 +49,7 @@ class WorkFaultsTest {
     scope.close();
   }
 
-  private WorkQueue<Job> jobs(String node) {
+  private WorkQueue<Job> joinAndOpenJobs(String node) {
     nodes.add(Cluster.join(app, Servers.network(server),
         options -> options.withNode(node).withLease(Duration.ofMinutes(1)).withScope(scope)));
     return nodes.getLast().queue("jobs", Job.class);
@@ -59,7 +59,7 @@ class WorkFaultsTest {
     doneCounts.computeIfAbsent(job.number(), number -> new LongAdder()).increment();
   }
 
-  private static boolean isPut(WorkQueue<Job> jobs, Job job) {
+  private static boolean tryPut(WorkQueue<Job> jobs, Job job) {
     try {
       jobs.put(job);
       return true;
@@ -82,16 +82,16 @@ class WorkFaultsTest {
   @Test
   void storedWorkIsDoneDespiteKillsOfServer() {
     server = Servers.start();
-    var queue = jobs("a");
+    var queue = joinAndOpenJobs("a");
     queue.consume(8, this::count);
-    jobs("b").consume(8, this::count);
+    joinAndOpenJobs("b").consume(8, this::count);
     Set<Integer> storedNumbers = ConcurrentHashMap.newKeySet();
     var stop = new AtomicBoolean();
     var producers = new ArrayList<CompletableFuture<Void>>();
     for (int i = 0; i < 4; i++) {
       int firstNumber = i * 1_000_000;
       producers.add(CompletableFuture.runAsync(() -> {
-        for (int n = firstNumber; !stop.get(); n++) if (isPut(queue, new Job(n))) storedNumbers.add(n);
+        for (int n = firstNumber; !stop.get(); n++) if (tryPut(queue, new Job(n))) storedNumbers.add(n);
       }, Patience::startFiber));
     }
 
@@ -125,7 +125,7 @@ class WorkFaultsTest {
 
   @Test
   void deletedConsumerIsRecreated() throws Exception {
-    var jobs = jobs("a");
+    var jobs = joinAndOpenJobs("a");
     jobs.consume(1, this::count);
     jobs.put(new Job(1));
     Patience.eventually(() -> doneCounts.size() == 1);
@@ -142,14 +142,14 @@ class WorkFaultsTest {
     administer(client -> client.jetStreamManagement()
         .addStream(StreamConfiguration.builder().name(stream).subjects("fb." + app + ".w.>").build()));
 
-    var failure = assertThrows(IllegalStateException.class, () -> jobs("a"));
+    var failure = assertThrows(IllegalStateException.class, () -> joinAndOpenJobs("a"));
 
     assertTrue(failure.getMessage().contains("retention is \"limits\" instead of \"workqueue\""), failure::getMessage);
   }
 
   @Test
   void fullStreamRefusesWork() throws Exception {
-    var jobs = jobs("a");
+    var jobs = joinAndOpenJobs("a");
     administer(client -> {
       var configuration = client.jetStreamManagement().getStreamInfo(stream).getConfiguration();
       client.jetStreamManagement().updateStream(
@@ -167,7 +167,7 @@ class WorkFaultsTest {
   /** Bytes that are no job are parked after their attempts, and harm no other job. */
   @Test
   void foreignBytesInStreamOfWorkAreParked() throws Exception {
-    var jobs = jobs("a");
+    var jobs = joinAndOpenJobs("a");
     jobs.consume(options -> options.withMaxAttempts(2).withBackoff(Duration.ofMillis(10), Duration.ofMillis(10)),
         this::count);
     administer(client -> {
