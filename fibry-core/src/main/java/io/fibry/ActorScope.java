@@ -33,7 +33,7 @@ public interface ActorScope extends AutoCloseable {
   /**
    * {@return a builder of an actor with this name}
    *
-   * @param name unique among living actors; not blank
+   * @param name unique among the living actors of this scope; not blank
    */
   ActorBuilder<Object> named(String name);
 
@@ -129,9 +129,9 @@ public interface ActorScope extends AutoCloseable {
   /**
    * Ends all actors and scopes in this scope, the newest first; each actor first handles its queued
    * messages. When the limit is over, the remaining actors are interrupted. Actors that still run
-   * after the kill grace are cut off: see {@link Exitable#kill}. Once the close has begun, no
-   * actor can be made, except by {@code Entities}, which the scope's servers may need until they
-   * end. No handler begins after this method has returned. But the root scope ends only the actors
+   * after the kill grace are cut off: see {@link Exitable#kill}. Once the close has begun, only
+   * {@code Entities} can make actors, because a server of the scope may need them until the server
+   * ends. No handler begins after this method has returned. But the root scope ends only the actors
    * that it tracks, and stays open.
    *
    * <p>A second call waits for the report of the first call. If a handler inside the scope calls
@@ -321,7 +321,7 @@ public interface ActorScope extends AutoCloseable {
     }
 
     /**
-     * {@return a copy with one more context propagator, which existing actors do not use} Contexts
+     * {@return a copy with one more context propagator} Contexts
      * are restored in the order in which their propagators were added, and closed in reverse.
      * {@snippet class="io.fibry.JavadocSnippetsTest" region="propagator"}
      *

@@ -9,8 +9,9 @@ import java.util.function.UnaryOperator;
 
 /**
  * Gives access to the root scope by static methods. The root scope does not track its unnamed
- * actors. If such an actor is idle and unreachable, it is garbage collected, and its hooks do not
- * run. When the JVM ends, queued messages of the root scope are lost. Thread-safe.
+ * actors. If such an actor is idle and unreachable, it is garbage collected, and the code of its
+ * {@code onStop}, {@code closeOnExit} and {@code onExit} does not run. When the JVM ends, queued
+ * messages of the root scope are lost. Thread-safe.
  * {@snippet class="io.fibry.JavadocSnippetsTest" region="system"}
  */
 public final class ActorSystem {
@@ -24,7 +25,7 @@ public final class ActorSystem {
   /**
    * {@return a builder of an actor with this name}
    *
-   * @param name unique among living actors; not blank
+   * @param name unique among the living actors of the root scope; not blank
    */
   public static ActorBuilder<Object> named(String name) {
     return Scope.root().named(name);

@@ -36,7 +36,7 @@ public final class ChangedCopy {
   /**
    * Calls the user's function with the default options, and returns the options that it returns.
    */
-  public static <O> O of(O defaults, UnaryOperator<O> options) {
+  public static <O> O optionsOf(O defaults, UnaryOperator<O> options) {
     return Objects.requireNonNull(Objects.requireNonNull(options, "options").apply(defaults),
         "the function `options` returned null; it must return the options that it gets, changed or not");
   }
@@ -47,7 +47,7 @@ public final class ChangedCopy {
    * the user's messages.
    */
   @SuppressWarnings("unchecked")
-  public static ActorBuilder<Object> withOwnMessages(ActorBuilder<?> builder) {
+  public static ActorBuilder<Object> forBlockMessages(ActorBuilder<?> builder) {
     return ((ActorBuilder<Object>) builder).mailbox(Mailbox.unbounded());
   }
 }

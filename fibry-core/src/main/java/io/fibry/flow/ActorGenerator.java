@@ -27,7 +27,7 @@ record ActorGenerator<T>(ActorBuilder<Object> builder, int maxUnread, List<Handl
         "a buffer of " + maxUnread + " elements could never hold the next element");
     if (producers.isEmpty())
       throw new IllegalArgumentException("a generator without a producer makes nothing; give at least one");
-    return new ActorGenerator<>(ChangedCopy.withOwnMessages(builder), maxUnread, List.copyOf(producers));
+    return new ActorGenerator<>(ChangedCopy.forBlockMessages(builder), maxUnread, List.copyOf(producers));
   }
 
   @Override

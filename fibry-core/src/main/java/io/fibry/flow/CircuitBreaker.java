@@ -72,7 +72,7 @@ public final class CircuitBreaker {
     if (Objects.requireNonNull(name, "name").isBlank())
       throw new IllegalArgumentException("the name of a circuit breaker is blank; name the service that it protects");
     return new CircuitBreaker(name, BlockBuilder.of(Objects.requireNonNull(builder, "builder")).scheduler(),
-        ChangedCopy.of(new Options(), options));
+        ChangedCopy.optionsOf(new Options(), options));
   }
 
   /**

@@ -19,7 +19,7 @@ record HookChain<M, R>(ActorBuilder<?> builder, AtomicLong startedHookCount, Han
   private static final Logger LOG = LoggerFactory.getLogger(HookedFunction.class);
 
   static <M, R> HookedFunction<M, R> of(ActorBuilder<?> builder, Handler.Returning<M, R> body) {
-    return new HookChain<>(ChangedCopy.withOwnMessages(Objects.requireNonNull(builder, "builder")), new AtomicLong(),
+    return new HookChain<>(ChangedCopy.forBlockMessages(Objects.requireNonNull(builder, "builder")), new AtomicLong(),
         Objects.requireNonNull(body, "body"), List.of(), List.of(), List.of());
   }
 

@@ -55,7 +55,7 @@ final class MapReduceRun<T, R> {
 
   MapReduceRun(ActorBuilder<?> builder, int maxParallel, Iterable<T> items, Handler.Returning<T, R> map,
       OrderedFold<R> fold) {
-    this.builder = ChangedCopy.withOwnMessages(builder);
+    this.builder = ChangedCopy.forBlockMessages(builder);
     this.maxParallel = maxParallel;
     this.items = items;
     this.map = map;

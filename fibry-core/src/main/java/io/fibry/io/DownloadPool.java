@@ -58,7 +58,7 @@ final class DownloadPool extends ForwardingExitable<Downloader> implements Downl
 
   static DownloadPool open(ActorBuilder<?> builder, UnaryOperator<Options> options) {
     Objects.requireNonNull(builder, "builder");
-    return new DownloadPool(builder, ChangedCopy.of(new Options(), options),
+    return new DownloadPool(builder, ChangedCopy.optionsOf(new Options(), options),
         () -> ThreadLocalRandom.current().nextLong());
   }
 

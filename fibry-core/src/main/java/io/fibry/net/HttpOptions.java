@@ -220,7 +220,7 @@ public final class HttpOptions implements Cloneable {
 
   /** Returns the values that the user's function chooses. */
   static HttpSettings settings(UnaryOperator<HttpOptions> options) {
-    return ChangedCopy.of(DEFAULT, options).settings();
+    return ChangedCopy.optionsOf(DEFAULT, options).settings();
   }
 
   private HttpSettings settings() {

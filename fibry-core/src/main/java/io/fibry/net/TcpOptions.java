@@ -148,7 +148,7 @@ public final class TcpOptions implements Cloneable {
 
   /** Returns the values that the user's function chooses. */
   static TcpSettings settings(UnaryOperator<TcpOptions> options) {
-    return ChangedCopy.of(DEFAULT, options).settings();
+    return ChangedCopy.optionsOf(DEFAULT, options).settings();
   }
 
   private TcpSettings settings() {

@@ -43,7 +43,7 @@ public interface UdpServer extends Exitable {
       UnaryOperator<Options> options) {
     Objects.requireNonNull(builder, "builder");
     Objects.requireNonNull(handler, "handler");
-    return UdpReceiver.open(builder, port, handler, ChangedCopy.of(new Options(), options).settings());
+    return UdpReceiver.open(builder, port, handler, ChangedCopy.optionsOf(new Options(), options).settings());
   }
 
   /** {@return the port on which the server listens; if 0 was given, the port that was chosen} */

@@ -105,8 +105,8 @@ public interface WebSocketConnection extends AutoCloseable {
    * never waits. If the method is called several times, the first call counts. After the close
    * frame of the server, the client has two seconds to close, too.
    *
-   * @param code 1000 for the normal end, 1001 to 1014 as in RFC 6455 without the reserved codes, or
-   * 3000 to 4999 for your own codes
+   * @param code 1000 for the normal end; 1001 to 1014 without 1004 to 1006, as in the registry of
+   * IANA; 3000 to 3999 for codes that are registered there; 4000 to 4999 for your own codes
    * @param reason at most 123 bytes of UTF-8
    * @throws IllegalArgumentException if a close frame cannot have this code or reason
    */

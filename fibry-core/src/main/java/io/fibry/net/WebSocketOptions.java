@@ -115,7 +115,7 @@ public final class WebSocketOptions implements Cloneable {
 
   /** Returns the values that the user's function chooses. */
   static WebSocketSettings settings(UnaryOperator<WebSocketOptions> options) {
-    return ChangedCopy.of(DEFAULT, options).settings();
+    return ChangedCopy.optionsOf(DEFAULT, options).settings();
   }
 
   private WebSocketSettings settings() {

@@ -222,7 +222,7 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
     var entity = liveEntities.get(key);
     if (entity == null) return null;
     var pending = entity.creation();
-    if (pending != null) pending.outcome();
+    if (pending != null) pending.awaitFailure();
     return entity.actor();
   }
 

@@ -9,7 +9,10 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 
-/** The birth of an actor, on the thread that used its key first. */
+/**
+ * The birth of an actor: the call of the user's function that makes it, on the thread that used the
+ * key first.
+ */
 final class EntityCreation {
   // the births that threads wait for, by waiting thread; guarded by the map itself
   private static final Map<Thread, EntityCreation> WAITING = new HashMap<>();
@@ -30,12 +33,12 @@ final class EntityCreation {
 
   /** Waits for the end of the birth, and throws its exception, if any. */
   void await() {
-    var failure = outcome();
+    var failure = awaitFailure();
     if (failure != null) throw Throwables.<RuntimeException>sneakyThrow(failure);
   }
 
   /** Waits for the end of the birth, and returns its exception, or null if it succeeded. */
-  Throwable outcome() {
+  Throwable awaitFailure() {
     await(() -> completion.get() == null);
     return completion.join();
   }
@@ -69,8 +72,8 @@ final class EntityCreation {
   }
 
   /**
-   * Throws if the births that wait for each other lead from this birth back to this thread, because
-   * then a wait for this birth would never end.
+   * Throws if this thread would wait for itself: the creator of this actor waits for another birth,
+   * whose creator waits for a third, and so on, and the last creator is this thread.
    */
   void refuseCycle() {
     synchronized (WAITING) {

@@ -153,7 +153,8 @@ final class SystemScheduler extends TaskScheduler {
   }
 
   /**
-   * Adds the open timers of the inbox to the queue, and removes the canceled timers from the queue.
+   * Adds the open timers of the inbox to the queue, and removes the cancelled timers from the
+   * queue.
    */
   void processInbox() {
     for (var timer = inbox.peek(); timer != null; timer = inbox.peek()) {

@@ -10,7 +10,7 @@ import io.fibry.time.Scheduler;
  */
 final class Recovery {
   private RestartBudget restarts; // null until first needed; used by the drain only
-  private volatile Object redeliveredNode; // the node that was redelivered last, or null; written by the drain
+  private volatile Object redeliveredNode; // the queue's node that was redelivered last, or null; written by the drain
   private int redeliveries; // how often redeliveredNode was redelivered; used by the drain only
   volatile long requestedPause; // ns before the restart; set by the actor whose failure causes the restart
   private Suspension suspension; // holds the right to run during a suspension; null otherwise
@@ -18,8 +18,11 @@ final class Recovery {
   /** The right to run of an actor that waits for the end of a back-off. */
   static final class Suspension {
     final Object node; // the node at which the drain continues
-    private volatile Scheduler.Timer timer; // null until it is set; written before `ended` is read
-    private volatile boolean ended; // the right to run was taken; written before `timer` is read
+    private volatile Scheduler.Timer timer; // null until it is set
+    // whether a thread has taken the right to run. `endBy` writes `timer` and then reads this
+    // field; `end` writes this field and then reads `timer`. So at least one of them cancels the
+    // timer
+    private volatile boolean ended;
 
     Suspension(Object node) {
       this.node = node;
@@ -72,12 +75,12 @@ final class Recovery {
 
   /**
    * Takes the right to run out of the suspension: only the first caller gets the right, others get
-   * null. This method only assigns fields, because an error would lose the right.
+   * null. It only assigns fields, so it cannot throw an error, which would lose the right.
    */
   synchronized Suspension resume() {
-    var ended = suspension;
+    var endedSuspension = suspension;
     suspension = null;
-    return ended;
+    return endedSuspension;
   }
 
   synchronized Object suspendedNode() {

@@ -13,8 +13,8 @@ public final class RestartBudget {
   public static final long EXCEEDED = -1;
 
   private final ArrayDeque<Long> restartTimes = new ArrayDeque<>(); // nanoseconds of the scope's clock
-  private int pauses; // pauses since the back-off last began with its initial pause
-  private long lastDue; // when the last pause has ended or will end, in ns by the scope's clock
+  private int pauses; // since the last quiet time longer than the maximum pause; the back-off then begins again
+  private long lastPauseEnd; // when the last pause has ended or will end, in ns by the scope's clock
 
   /**
    * Counts a restart, or a resume with a back-off. Returns the nanoseconds to wait before it, or
@@ -24,13 +24,13 @@ public final class RestartBudget {
     if (policy.budget().isPresent() && !trySpend(policy.budget().get(), now)) return EXCEEDED;
     if (policy.backoff().isEmpty()) return 0;
     long maxPause = Deadline.nanos(policy.backoff().get().max());
-    if (pauses > 0 && now - lastDue > maxPause) pauses = 0;
+    if (pauses > 0 && now - lastPauseEnd > maxPause) pauses = 0;
     long pause = Deadline.nanos(policy.backoff().get().initial());
     for (int i = 0; i < pauses && pause < maxPause; i++) pause = Math.min(maxPause, 2 * pause);
     pauses++;
     // random, so that actors that failed together do not restart together
     pause -= ThreadLocalRandom.current().nextLong(pause / 2 + 1);
-    lastDue = now + pause;
+    lastPauseEnd = now + pause;
     return Math.max(1, pause);
   }
 

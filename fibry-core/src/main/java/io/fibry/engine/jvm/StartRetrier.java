@@ -5,14 +5,16 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Retries starts that failed for lack of memory or stack: of tasks that need a fiber, and of actors
- * whose right to run is stranded. A thread tries again until each start succeeds. Adding a start
- * allocates no memory.
+ * Starts again what could not start for lack of memory or stack: a task that needs a fiber, or an
+ * actor whose right to run is stranded. A thread tries again until each start succeeds. Adding a
+ * start allocates no memory.
  *
- * <p>No start is missed. {@code add} fills a slot and then unparks the thread. The thread checks
- * all slots before it parks, and an unpark in between makes that park return at once. If all slots
- * are full, {@code add} waits: without memory, one sender may strand thousands of actors. A slot
- * becomes empty when a thread starts, before its actor does anything. So the wait for an empty slot
+ * <p>No start is missed once the thread runs. {@code add} fills a slot and then unparks the thread.
+ * The thread checks all slots before it parks, and an unpark in between makes that park return at
+ * once. If the system refuses even this thread, the start waits in its slot for the next
+ * {@code add}, which tries to start the thread again. All slots can be full, because one sender
+ * without memory may strand thousands of actors; {@code add} then waits. A slot stays empty once
+ * the fiber of its start has begun, before the actor does anything. So the wait for an empty slot
  * ends when memory is available.
  */
 final class StartRetrier {

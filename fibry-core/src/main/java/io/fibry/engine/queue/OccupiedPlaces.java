@@ -21,13 +21,14 @@ final class OccupiedPlaces {
   }
 
   /**
-   * Returns whether the block fits. If a full mailbox drops its oldest message, tasks have a
-   * capacity of their own and are never dropped, because the sender of a dropped task would not be
-   * notified.
+   * Returns whether an entry and the entries linked behind it fit. If a full mailbox drops its
+   * oldest message, tasks have a capacity of their own and are never dropped, because the sender of
+   * a dropped task would not be notified.
    */
-  boolean hasSpaceFor(QueueEntry<?> block) {
-    int occupied = mailbox.overflow() != Overflow.DROP_OLDEST ? count : block.isTask() ? taskCount : count - taskCount;
-    return occupied + block.size() <= mailbox.capacity();
+  boolean hasSpaceFor(QueueEntry<?> firstEntry) {
+    int occupied =
+        mailbox.overflow() != Overflow.DROP_OLDEST ? count : firstEntry.isTask() ? taskCount : count - taskCount;
+    return occupied + firstEntry.size() <= mailbox.capacity();
   }
 
   void add(QueueEntry<?> entry) {

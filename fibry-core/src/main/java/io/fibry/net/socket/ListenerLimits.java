@@ -48,7 +48,7 @@ public record ListenerLimits(InetAddress address, int maxConnections, Duration h
     return number;
   }
 
-  public static int port(int port) {
+  public static int checkedPort(int port) {
     if (port < 0 || port > 65_535)
       throw new IllegalArgumentException("there is no port " + port + "; give 1 to 65535, or 0 for any free port");
     return port;

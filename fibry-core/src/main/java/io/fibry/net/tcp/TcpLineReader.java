@@ -30,12 +30,12 @@ final class TcpLineReader extends ClientReader<String> {
       if (in.position == in.end && !in.fill()) hasEnded = true;
       else if (isAfterReturn && in.buffer[in.position] == '\n') in.position++;
       else {
-        int lineEnd = findLineEnd();
-        checkLength((lineStart == null ? 0 : lineStart.size()) + (lineEnd - in.position));
-        if (lineEnd < in.end) return takeLine(lineStart, lineEnd);
-        if (lineStart == null) lineStart = new ByteArrayOutputStream(Math.min(maxLength, 2 * (lineEnd - in.position)));
-        lineStart.write(in.buffer, in.position, lineEnd - in.position);
-        in.position = lineEnd;
+        int textEnd = findLineEndOrBufferEnd();
+        checkLength((lineStart == null ? 0 : lineStart.size()) + (textEnd - in.position));
+        if (textEnd < in.end) return takeLine(lineStart, textEnd);
+        if (lineStart == null) lineStart = new ByteArrayOutputStream(Math.min(maxLength, 2 * (textEnd - in.position)));
+        lineStart.write(in.buffer, in.position, textEnd - in.position);
+        in.position = textEnd;
       }
       isAfterReturn = false;
     }
@@ -54,7 +54,7 @@ final class TcpLineReader extends ClientReader<String> {
     return new ClientLine(line);
   }
 
-  private int findLineEnd() {
+  private int findLineEndOrBufferEnd() {
     int index = in.position;
     while (index < in.end && in.buffer[index] != '\n' && in.buffer[index] != '\r') index++;
     return index;
@@ -65,12 +65,12 @@ final class TcpLineReader extends ClientReader<String> {
         in.socket + " sent a line longer than " + maxLength + " bytes; withMaxFrame allows more"));
   }
 
-  private String takeLine(ByteArrayOutputStream lineStart, int lineEnd) {
-    isAfterReturn = in.buffer[lineEnd] == '\r';
-    if (lineStart != null) lineStart.write(in.buffer, in.position, lineEnd - in.position);
+  private String takeLine(ByteArrayOutputStream lineStart, int textEnd) {
+    isAfterReturn = in.buffer[textEnd] == '\r';
+    if (lineStart != null) lineStart.write(in.buffer, in.position, textEnd - in.position);
     var line = lineStart != null ? lineStart.toString(StandardCharsets.UTF_8)
-        : new String(in.buffer, in.position, lineEnd - in.position, StandardCharsets.UTF_8);
-    in.position = lineEnd + 1;
+        : new String(in.buffer, in.position, textEnd - in.position, StandardCharsets.UTF_8);
+    in.position = textEnd + 1;
     return line;
   }
 

@@ -23,7 +23,7 @@ import java.util.Optional;
 record UdpSockets(DatagramSocket in, DatagramSocket out) implements AutoCloseable {
 
   static UdpSockets open(InetAddress address, Optional<InetAddress> group, int port) {
-    var bindAddress = new InetSocketAddress(group.orElse(address), ListenerLimits.port(port));
+    var bindAddress = new InetSocketAddress(group.orElse(address), ListenerLimits.checkedPort(port));
     PollerWarmUp.run();
     try {
       return bind(address, group.isPresent(), bindAddress);
