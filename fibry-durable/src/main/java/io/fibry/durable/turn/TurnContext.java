@@ -85,12 +85,12 @@ final class TurnContext<S, E, M> implements DurableDefinition.StateContext<S, E,
   }
 
   /**
-   * Throws inside a step. If the step were not run again, its additions to the turn would be
-   * missing.
+   * Throws inside a step. The code of a stored step does not run again, so what it added to the
+   * turn would be missing.
    */
   private void checkOutsideStep() {
     checkValid();
-    if (steps != null) steps.checkOutside();
+    if (steps != null) steps.checkNoStepRuns();
   }
 
   @Override

@@ -37,24 +37,24 @@ final class TurnSteps {
   };
 
   private final DurableRuntime<?, ?, ?> runtime;
-  private final Optional<String> messageId; // empty if the message cannot come again
-  private final Optional<String> storedId; // unique id of the message; empty if it is not stored
+  private final Optional<String> idempotencyId; // idempotency key or id in the store; empty if the message has neither
+  private final Optional<String> idInStore; // empty if the message is not stored
   private final Map<String, Integer> nameCounts = new HashMap<>(0); // how often the turn used each name
   private final List<Note> failedSteps = new ArrayList<>(0); // stored with the next step that succeeds
   private int nextIndex; // index of the next step in the turn
   private Throwable unrecorded; // a failure of a step that was neither stored nor recorded; null: none
   private String runningStep = ""; // name of the step whose effect runs; empty if none
 
-  TurnSteps(DurableRuntime<?, ?, ?> runtime, Optional<String> messageId, Optional<String> storedId) {
+  TurnSteps(DurableRuntime<?, ?, ?> runtime, Optional<String> idempotencyId, Optional<String> idInStore) {
     this.runtime = runtime;
-    this.messageId = messageId;
-    this.storedId = storedId;
+    this.idempotencyId = idempotencyId;
+    this.idInStore = idInStore;
   }
 
   /** Returns the idempotency key of a step: its parts are escaped, and separated by slashes. */
   String key(String name) {
     checkName(name);
-    return Stream.of(runtime.id().kind(), runtime.id().key(), requireMessageId(), name)
+    return Stream.of(runtime.id().kind(), runtime.id().key(), requireIdempotencyId(), name)
         .map(part -> part.replace("%", "%25").replace("/", "%2F")).collect(Collectors.joining("/"));
   }
 
@@ -76,7 +76,7 @@ final class TurnSteps {
   <R> R step(String name, Codec<R> codec, Callable<? extends R> effect) throws Exception {
     String description = describe(checkName(name));
     Objects.requireNonNull(effect, "effect");
-    String id = requireMessageId();
+    String id = requireIdempotencyId();
     if (!runningStep.isEmpty()) throw new IllegalStateException(description + " is in another step");
     if (unrecorded instanceof Error error) throw error;
     if (unrecorded != null) throw (Exception) unrecorded;
@@ -185,6 +185,6 @@ final class TurnSteps {
    * progress. Returns an empty list if there were no attempts.
    */
   private List<Note> attemptsReset() {
-    return storedId.filter(runtime::hasAttempts).stream().<Note>map(id -> new Note.Begun(id, 0)).toList();
+    return idInStore.filter(runtime::hasAttempts).stream().<Note>map(id -> new Note.Begun(id, 0)).toList();
   }
 }

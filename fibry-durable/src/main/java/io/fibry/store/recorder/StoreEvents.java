@@ -13,14 +13,14 @@ import jdk.jfr.Timespan;
 
 /**
  * The events of stores for Java Flight Recorder. They cost nothing until the recorder starts and
- * rewrites the nested classes. Without the module {@code jdk.jfr} the prototypes are null, and no
- * nested class is loaded. No method here may convert a nested class to its superclass, because the
+ * rewrites the nested classes. Each type of events has a prototype, an instance that says whether
+ * the type is recorded. Without the module {@code jdk.jfr} the prototypes are null, and no nested
+ * class is loaded. No method here may convert a nested class to its superclass, because the
  * verifier would then load the class.
  */
 public final class StoreEvents {
   private static final boolean IS_JFR_PRESENT = isJfrPresent();
-  // Prototypes, which say whether their events are recorded; null if the JVM has no Flight
-  // Recorder.
+  // The prototypes.
   private static final CommitEvent COMMIT = IS_JFR_PRESENT ? new CommitEvent() : null;
   private static final LoadEvent LOAD = IS_JFR_PRESENT ? new LoadEvent() : null;
   private static final CompactionEvent COMPACTION = IS_JFR_PRESENT ? new CompactionEvent() : null;
@@ -127,7 +127,7 @@ public final class StoreEvents {
   }
 
   /** Records that the disk refused a new file of this size in bytes. */
-  public static void full(Object store, String segment, long size, Throwable refusal) {
+  public static void recordFull(Object store, String segment, long size, Throwable refusal) {
     if (FULL == null || !FULL.isEnabled()) return;
     var event = new StoreFullEvent();
     event.store = store.toString();
@@ -137,7 +137,7 @@ public final class StoreEvents {
     event.commit();
   }
 
-  public static void broken(Object store, String problem, Throwable failure) {
+  public static void recordBroken(Object store, String problem, Throwable failure) {
     if (BROKEN == null || !BROKEN.isEnabled()) return;
     var event = new StoreBrokenEvent();
     event.store = store.toString();
@@ -146,7 +146,10 @@ public final class StoreEvents {
     event.commit();
   }
 
-  /** Returns the failure's text; its class name if the exception of a user's disk has no text. */
+  /**
+   * Returns the failure's text, or its class name if making the text fails. The failure may be of a
+   * class of the user's {@code StorageDirectory}.
+   */
   private static String text(Throwable failure) {
     try {
       return Lines.thrown(failure);

@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
  * scans for ends up to the position of the slowest view, whenever a view begins or moves. A view
  * moves when it stores a new offset. The first scan in a process starts at the beginning of the
  * history, so it finds turns that an earlier process left. Later scans continue at the last scanned
- * turn. Two scans may run at the same time, in one process or two, because they delete the same
+ * turn. Two scans at the same time, in one process or two, do no harm, because both delete the same
  * turns. A scan that fails is repeated after the first commit that is a minute later or more.
  */
 final class TableHistoryCleaner {
@@ -40,7 +40,7 @@ final class TableHistoryCleaner {
   private final ReaderThreads readerPool;
   private final Map<String, TableRetention> retentions = new ConcurrentHashMap<>(); // by kind
   // position of the last scanned turn, by kind
-  private final Map<String, TablePosition> sweptUntil = new ConcurrentHashMap<>();
+  private final Map<String, TablePosition> scannedUntil = new ConcurrentHashMap<>();
   private final Set<String> dueKinds = ConcurrentHashMap.newKeySet(); // kinds that must be scanned for ends
   private final Map<String, Instant> retryTimes = new ConcurrentHashMap<>(); // of failed scans, by kind
 
@@ -92,7 +92,7 @@ final class TableHistoryCleaner {
 
   /** Starts a scan. Called when a view of the kind has begun, has moved, or was forgotten. */
   void onViewMoved(String kind) {
-    if (dueKinds.add(kind)) readerPool.execute(() -> sweep(kind));
+    if (dueKinds.add(kind)) readerPool.execute(() -> scan(kind));
   }
 
   /**
@@ -108,26 +108,28 @@ final class TableHistoryCleaner {
   }
 
   /** Scans one page of turns. The next page is another task, so that other reads come between. */
-  private void sweep(String kind) {
+  private void scan(String kind) {
     dueKinds.remove(kind); // before the scan, so that a view that moves from now on starts another scan
     try {
       var slowestView = database.read(StoreTransactions::views).stream().filter(view -> view.kind().equals(kind))
           .map(view -> TableOffset.of(view.offset(), kind).position()).min(Comparator.naturalOrder());
-      var start = sweptUntil.getOrDefault(kind, TablePosition.BEGINNING);
+      var start = scannedUntil.getOrDefault(kind, TablePosition.BEGINNING);
       var page = database.read(connection -> StoreTransactions.turnAges(connection, dialect, kind, start));
-      var ends = new HashMap<String, Long>(); // number of the last end, by key
+      // by key, the number of the last turn with the full state. It is the end of an actor: any
+      // other turn with the full state deletes the earlier turns when it is written
+      var lastEnds = new HashMap<String, Long>();
       var lastScanned = start;
       for (var turn : page) {
         if (slowestView.isPresent() && turn.position().compareTo(slowestView.get()) > 0) break;
         lastScanned = turn.position();
-        if (turn.isFullState()) ends.merge(turn.actor().key(), turn.number(), Math::max);
+        if (turn.isFullState()) lastEnds.merge(turn.actor().key(), turn.number(), Math::max);
       }
       var deadTurns = new StatementRows(TEXT, TEXT, NUMBER);
-      ends.forEach((key, number) -> deadTurns.add(kind, SqlText.encode(key), number));
+      lastEnds.forEach((key, number) -> deadTurns.add(kind, SqlText.encode(key), number));
       if (!deadTurns.isEmpty())
         database.commit(dialect, connection -> deadTurns.run(connection, SqlDialect.DELETE_EARLIER_TURNS));
-      var scannedUntil = lastScanned;
-      sweptUntil.merge(kind, scannedUntil, (old, reached) -> old.compareTo(reached) < 0 ? reached : old);
+      var reachedPosition = lastScanned;
+      scannedUntil.merge(kind, reachedPosition, (old, reached) -> old.compareTo(reached) < 0 ? reached : old);
       if (!page.isEmpty() && lastScanned.equals(page.getLast().position())) onViewMoved(kind);
     } catch (SQLException | RuntimeException failure) {
       LoggerFactory.getLogger(JdbcStore.class).warn("{} keeps turns of ended actors of kind '{}' for now", storeName,

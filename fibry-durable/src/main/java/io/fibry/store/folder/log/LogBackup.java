@@ -34,8 +34,8 @@ public final class LogBackup {
   /**
    * Copies all frames that are on disk.
    *
-   * @param sealed the sealed segments by the number of their last frame; more segments may be added
-   * during the copy
+   * @param sealed the sealed segments, by the number of their last frame. Segments that the log
+   * seals during the copy are found by their number
    * @param lastFrame the number of the last frame that is on disk
    */
   public static void run(StorageDirectory source, StorageDirectory target, long storeId,
@@ -85,7 +85,7 @@ public final class LogBackup {
    * this frame was on disk: if the frame is damaged later, the damage is detected.
    */
   private ByteBuffer withMark(Segment segment, ByteBuffer content, int end) {
-    // A segment of an older version may have no space for a mark.
+    // A mark, and the seal behind it, need space; a segment of an older version may have none.
     if (end + 2 * Frame.MIN_SIZE > content.limit()) return content.slice(0, end);
     var mark = Frame.ofRecords(lastFrame + 1, lastFrame, time, List.of()).bytes(segment.position(end));
     return ByteBuffer.allocate(end + Frame.MIN_SIZE).put(content.slice(0, end)).put(mark).flip();

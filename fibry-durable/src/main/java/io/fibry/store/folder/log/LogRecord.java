@@ -28,8 +28,9 @@ import java.util.List;
  * @param number the number of the turn; 0 without a turn
  * @param millis when the record was made, in milliseconds since 1970
  * @param handledIds the ids of the messages that the turn handled
- * @param outbox the messages that the turn sent, or the accepted message
- * @param content the body of the turn; empty without a turn
+ * @param outbox the messages that the turn sent. Without a turn, the accepted message, or the
+ * messages of a compacted turn that are still pending
+ * @param content a view of the body of the turn; empty without a turn
  */
 public record LogRecord(Store.ActorId actor, RecordType type, long number, long millis, List<String> handledIds,
     List<RecordedMessage> outbox,

@@ -259,7 +259,7 @@ public final class SegmentLog {
         FailureOutcome.UNKNOWN);
     LoggerCall.run(() -> LoggerFactory.getLogger("io.fibry.store.folder.SegmentLog").error("a store is broken",
         brokenReason));
-    LoggerCall.run(() -> StoreEvents.broken(disk, problem, failure));
+    LoggerCall.run(() -> StoreEvents.recordBroken(disk, problem, failure));
     return brokenReason;
   }
 

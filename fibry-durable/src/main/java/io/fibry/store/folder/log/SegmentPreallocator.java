@@ -107,7 +107,7 @@ public final class SegmentPreallocator {
     failedAt = nanoTime.getAsLong();
     boolean wasFull = isFull; // true if no segment was created since the last failure
     isFull = true;
-    StoreEvents.full(disk, segment.name(), size, failure);
+    StoreEvents.recordFull(disk, segment.name(), size, failure);
     boolean isLogged = failedAt - loggedAt >= LOG_NANOS;
     if (isLogged) logFailure(segment, failure);
     if (isLogged || !wasFull) onFull.run();
