@@ -12,12 +12,14 @@ import java.util.Set;
 import org.slf4j.LoggerFactory;
 
 /**
- * The entry of a node in the table: it says that a life of the node has begun, or is over. Entries
- * name this type {@code State}, so the class can be renamed, but not its components.
+ * The entry of a node in the transport's table. It says that a life of the node, from joining to
+ * leaving, has begun or is over. Entries name this type {@code State}, so the class can be renamed,
+ * but not its components.
  *
- * @param ended the end reasons of the offers that ended last, by name of the offer
- * @param lease the time without a heartbeat after which the life is over; empty in entries of older
- * nodes
+ * @param ended why the node's exposed actors ended, by the name under which each was exposed; only
+ * the latest of them
+ * @param lease the time without a heartbeat after which the life is over; empty if the node runs a
+ * version of Fibry that writes no lease
  * @param over why the life is over, or empty while it is not
  */
 public record NodeState(Member member, Map<String, String> ended, Optional<Duration> lease, Optional<String> over) {
@@ -25,7 +27,9 @@ public record NodeState(Member member, Map<String, String> ended, Optional<Durat
   private static final Codec<NodeState> CODEC =
       Codec.of(NodeState.class, forms -> forms.named(NodeState.class, "State"));
 
-  /** Decodes an entry. Returns an empty value if it was deleted, or does not belong to a node. */
+  /**
+   * Decodes an entry. Returns an empty value if it was deleted, or cannot be read (this is logged).
+   */
   public static Optional<NodeState> of(ClusterTransport.Entry entry) {
     try {
       return entry.value().map(CODEC::decode);
@@ -36,8 +40,8 @@ public record NodeState(Member member, Map<String, String> ended, Optional<Durat
   }
 
   /**
-   * Returns the member of an entry. Returns an empty value if the entry was deleted, does not
-   * belong to a node, or says that the life is over.
+   * Returns the member of an entry. Returns an empty value if the entry was deleted, cannot be
+   * read, or says that the life is over.
    */
   public static Optional<Member> memberOf(ClusterTransport.Entry entry) {
     return of(entry).filter(state -> !state.isOver()).map(NodeState::member);
@@ -64,7 +68,7 @@ public record NodeState(Member member, Map<String, String> ended, Optional<Durat
    * @return whether it was written; false if there was another heartbeat, or the entry is missing
    */
   public boolean end(ClusterTransport transport, String key, long version, String reason) {
-    // Without hosts and offers, because older nodes ignore `over`.
+    // without hosts and exposed actors, because nodes of an older version ignore `over`
     var emptyMember = new Member(member.name(), member.id(), Set.of(), Set.of(), member.since());
     var next = new NodeState(emptyMember, Map.of(), lease, Optional.of(reason));
     return transport.update(key, next.bytes(), version, MIN_RETENTION).isPresent();

@@ -5,7 +5,7 @@ import io.fibry.nats.connection.StoreSubjects;
 import io.fibry.nats.store.JournalEntry;
 import io.fibry.nats.store.PendingMessages;
 import io.fibry.nats.store.StoreContext;
-import io.fibry.nats.store.StoreTask;
+import io.fibry.nats.store.StoreTasks;
 import io.fibry.nats.store.StreamHistory;
 import io.fibry.nats.store.StreamHistoryCleaner;
 import io.fibry.nats.store.TurnWriter;
@@ -130,7 +130,7 @@ final class StreamStore extends NatsStore implements StoreBackend {
 
   @Override
   public LoadedActor load(ActorId actor) {
-    return await(actor, new StoreTask.LoadTask());
+    return await(actor, new StoreTasks.LoadTask());
   }
 
   @Override
@@ -147,12 +147,12 @@ final class StreamStore extends NatsStore implements StoreBackend {
 
   @Override
   public long beginLife(ActorId actor, long last) {
-    return await(actor, new StoreTask.BeginLifeTask(last));
+    return await(actor, new StoreTasks.BeginLifeTask(last));
   }
 
   @Override
   public void endLife(ActorId actor, long life) {
-    if (!context.isClosed()) add(actor, new StoreTask.EndLifeTask(life));
+    if (!context.isClosed()) add(actor, new StoreTasks.EndLifeTask(life));
   }
 
   @Override
@@ -196,7 +196,7 @@ final class StreamStore extends NatsStore implements StoreBackend {
   @Override
   public CompletionStage<Boolean> enqueue(PendingMessage message, int max) {
     checkSize("a message for ", message.to(), message.body());
-    return add(message.to(), new StoreTask.EnqueueTask(message, max));
+    return add(message.to(), new StoreTasks.EnqueueTask(message, max));
   }
 
   /**

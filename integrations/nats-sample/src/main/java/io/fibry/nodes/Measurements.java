@@ -23,6 +23,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
@@ -32,7 +33,9 @@ import java.util.stream.IntStream;
 
 /**
  * Measures requests and messages to another process, and compares them with the plain client of
- * NATS. A run measures both sides alternately. The table shows the median of nine ratios.
+ * NATS. The program also compares calls inside one process, and measures how long requests wait
+ * while partitions move. A comparison measures its two sides alternately, and shows the median of
+ * nine ratios.
  */
 final class Measurements implements AutoCloseable {
   private static final int WARM_UP = 3;
@@ -43,7 +46,7 @@ final class Measurements implements AutoCloseable {
   private static final int SUBJECT_BUSY = 10_164; // error code: another message to the subject is being stored
   private static final byte[] BODY = new byte[8];
 
-  /** An operation that a thread with this index repeats. */
+  /** An operation that each thread repeats. It gets the index of its thread. */
   @FunctionalInterface
   private interface Operation {
     void run(int thread) throws Exception;
@@ -86,7 +89,7 @@ final class Measurements implements AutoCloseable {
       System.err.println(NatsServer.HOW);
       System.exit(1);
     }
-    System.out.println("| what | median | range | of |\n|---|--:|--:|---|");
+    System.out.println("| measured | median ratio | range | compared with |\n|---|--:|--:|---|");
     try (var measurements = new Measurements(List.of(NatsServer.start(Files.createTempDirectory("measurements"))))) {
       measurements.run();
     }
@@ -98,26 +101,27 @@ final class Measurements implements AutoCloseable {
   private void run() throws Exception {
     var named = node.actor("echo", Message.class);
     for (int threads : new int[] {1, 64, 1_024})
-      compare("requests to a name, askers: " + threads, times(threads, thread -> named.ask(new Ask(thread))),
-          "bare requests", times(threads, thread -> client.requestWithTimeout("bare", BODY, ASK_LIMIT).get()));
+      compare("requests to a name, askers: " + threads, rateOf(threads, thread -> named.ask(new Ask(thread))),
+          "bare requests", rateOf(threads, thread -> client.requestWithTimeout("bare", BODY, ASK_LIMIT).get()));
     var entities = node.entities("echo", Message.class);
-    compare("requests to 64 entities, an asker each", times(64, thread -> entity(entities, thread).ask(new Ask(1))),
-        "bare requests", times(64, thread -> client.requestWithTimeout("bare", BODY, ASK_LIMIT).get()));
-    compare("messages to an entity", this::tells, "bare publishing", this::publishes);
+    compare("requests to 64 entities, an asker each", rateOf(64, thread -> entity(entities, thread).ask(new Ask(1))),
+        "bare requests", rateOf(64, thread -> client.requestWithTimeout("bare", BODY, ASK_LIMIT).get()));
+    compare("messages to an entity", this::tellRate, "bare publishing", this::publishRate);
     durable();
-    local();
-    moves(entities);
+    measureWithoutNetwork();
+    measureMoves(entities);
   }
 
   private void durable() throws Exception {
     var counters = node.entities(Echo.COUNTER);
     for (int threads : new int[] {1, 64}) {
       String setting = ", servers: " + servers.size() + ", askers: " + threads;
-      var asks = times(threads, thread -> counters.actor("c" + thread).ask(new Ask(1)));
-      var stored = times(threads, thread -> client.requestWithTimeout("store." + thread, BODY, ASK_LIMIT).get());
+      var asks = rateOf(threads, thread -> counters.actor("c" + thread).ask(new Ask(1)));
+      var stored = rateOf(threads, thread -> client.requestWithTimeout("store." + thread, BODY, ASK_LIMIT).get());
       var turns = turns(threads);
-      compare("requests to durable actors" + setting, asks, "bare messages to a stream, as turns expect them", turns);
-      compare("bare requests, a message stored before the answer" + setting, stored, "the same", turns);
+      String turnsText = "bare messages to a stream, each with the expected last number";
+      compare("requests to durable actors" + setting, asks, turnsText, turns);
+      compare("bare requests, a message stored before the answer" + setting, stored, turnsText, turns);
       compare("requests to durable actors" + setting, asks, "bare requests, a message stored before the answer",
           stored);
     }
@@ -129,7 +133,7 @@ final class Measurements implements AutoCloseable {
 
   // ---- measurements
 
-  private static Side times(int threads, Operation operation) {
+  private static Side rateOf(int threads, Operation operation) {
     return () -> {
       var count = new LongAdder();
       long start = System.nanoTime();
@@ -148,7 +152,7 @@ final class Measurements implements AutoCloseable {
     };
   }
 
-  private double tells() {
+  private double tellRate() {
     var entity = node.entities("echo", Message.class).actor("tells");
     var message = new Tell("x".repeat(50));
     long begin = System.nanoTime();
@@ -157,7 +161,7 @@ final class Measurements implements AutoCloseable {
     return MESSAGES * 1e9 / (System.nanoTime() - begin);
   }
 
-  private double publishes() throws Exception {
+  private double publishRate() throws Exception {
     long begin = System.nanoTime();
     for (int i = 0; i < MESSAGES; i++) client.publish("sink", Echo.TEXT);
     client.flush(ASK_LIMIT);
@@ -167,7 +171,7 @@ final class Measurements implements AutoCloseable {
   private Side turns(int threads) {
     var lastNumbers = new AtomicLong[threads];
     Arrays.setAll(lastNumbers, i -> new AtomicLong());
-    return times(threads,
+    return rateOf(threads,
         thread -> lastNumbers[thread].set(turn("turns." + threads + "-" + thread, lastNumbers[thread].get())));
   }
 
@@ -186,54 +190,62 @@ final class Measurements implements AutoCloseable {
     }
   }
 
-  /** Measures the cost of names, encoding and limits, without a network. */
-  private static void local() throws Exception {
+  /**
+   * Measures, without a network, what a call by name costs, and what being a node costs the other
+   * actors of the process.
+   */
+  private static void measureWithoutNetwork() throws Exception {
     var codec = Codec.of(Message.class);
-    try (var cluster = Cluster.local("alone"); var actor = ActorSystem.anonymous().newActor(Echo::handle)) {
+    try (var cluster = Cluster.local("alone");
+        var actor = ActorSystem.anonymous().newActor(Echo::handle)) {
       cluster.expose("echo", Message.class, actor);
       var actorByName = cluster.actor("echo", Message.class);
-      compare("requests within a process, by name", times(8, thread -> actorByName.ask(new Ask(1))),
-          "requests to the actor itself, whose messages become bytes and are read",
-          times(8, thread -> actor.ask((Ask) codec.decode(codec.encode(new Ask(1))))));
+      compare("requests within a process, by name", rateOf(8, thread -> actorByName.ask(new Ask(1))),
+          "requests to the actor itself, with each message encoded and decoded",
+          rateOf(8, thread -> actor.ask((Ask) codec.decode(codec.encode(new Ask(1))))));
     }
     try (var actor = ActorSystem.anonymous().newActor(Echo::handle)) {
-      Side plain = times(8, thread -> actor.ask(new Ask(1)));
+      Side plain = rateOf(8, thread -> actor.ask(new Ask(1)));
       compare("requests to an actor, while its process is a node", () -> {
         try (var otherCluster = Cluster.local("beside")) {
           Echo.host(otherCluster);
           return plain.measure();
         }
-      }, "the same without a node", plain);
+      }, "requests to an actor, without a node", plain);
     }
   }
 
   /** Measures the longest wait of requests to entities while another node joins and leaves. */
-  private void moves(Entities<String, Message> entities) throws Exception {
+  private void measureMoves(Entities<String, Message> entities) throws Exception {
     var longestWaits = new ArrayList<Double>();
     for (int i = 0; i < 2 * WARM_UP + ROUNDS; i++) {
       var isEnded = new AtomicBoolean();
       var longestWait = new AtomicLong();
+      var askers = new ArrayList<Future<Void>>();
       try (var fibers = Executors.newVirtualThreadPerTaskExecutor()) {
         for (int key = 0; key < 16; key++) {
           var entity = entity(entities, key);
-          fibers.submit(() -> {
+          askers.add(fibers.submit(() -> {
             while (!isEnded.get()) {
               long begin = System.nanoTime();
               entity.ask(new Ask(1));
               longestWait.accumulateAndGet(System.nanoTime() - begin, Math::max);
             }
-          });
+            return null;
+          }));
         }
         try (var otherNode = join("other")) {
           Echo.host(otherNode);
           while (otherNode.health().partitions().get("echo") < 30) TimeUnit.MILLISECONDS.sleep(5);
+        } finally {
+          isEnded.set(true); // also after a failure, because the close of `fibers` waits for the askers
         }
-        isEnded.set(true);
+        for (var asker : askers) asker.get(); // throws if a request failed
       }
       if (i >= 2 * WARM_UP) longestWaits.add(longestWait.get() / 1e6);
     }
     var sorted = longestWaits.stream().sorted().toList();
-    System.out.printf("While half of 64 parts move to another node and back, with 16 askers, the longest wait of a "
+    System.out.printf("While 30 of 64 partitions move to another node and back, with 16 askers, the longest wait of a "
         + "request: %.0f ms in the median of %d runs (%.0f..%.0f)%n", sorted.get(sorted.size() / 2), sorted.size(),
         sorted.getFirst(), sorted.getLast());
   }
@@ -247,10 +259,10 @@ final class Measurements implements AutoCloseable {
     }
     var ratios = new ArrayList<Double>();
     for (int i = 0; i < ROUNDS; i++) {
-      boolean isFirst = i % 2 == 0;
-      double referenceRate = isFirst ? 0 : referenceSide.measure();
+      boolean isReferenceLast = i % 2 == 0;
+      double referenceRate = isReferenceLast ? 0 : referenceSide.measure();
       double rate = measured.measure();
-      ratios.add(rate / (isFirst ? referenceSide.measure() : referenceRate));
+      ratios.add(rate / (isReferenceLast ? referenceSide.measure() : referenceRate));
     }
     List<Double> sorted = ratios.stream().sorted().toList();
     System.out.printf("| %s | %.2f | %.2f..%.2f | %s |%n", name, sorted.get(sorted.size() / 2), sorted.getFirst(),

@@ -8,21 +8,22 @@ import io.fibry.nats.NatsNetwork.Role;
 public record AppClient(String app, String node, Role role) {
   /** {@return the beginning of the subjects to which JetStream answers} */
   public String inboxPrefix() {
-    return ownSubject(role == Role.ASKER ? Permissions.TO_ASKERS : Permissions.SERVER_REPLIES);
+    return ownPrefix(role == Role.ASKER ? Permissions.TO_ASKERS : Permissions.SERVER_REPLIES);
   }
 
   /** {@return the beginning of the subjects to which other programs answer} */
   public String replyPrefix() {
-    return ownSubject(role == Role.ASKER ? Permissions.TO_ASKERS : Permissions.PROGRAM_REPLIES);
+    return ownPrefix(role == Role.ASKER ? Permissions.TO_ASKERS : Permissions.PROGRAM_REPLIES);
   }
 
-  private String ownSubject(String category) {
+  private String ownPrefix(String category) {
     return "fb." + app + category + node + ".";
   }
 
   /**
-   * {@return whether programs of the app get answers at this subject} Other subjects get no answer,
-   * because an answer there could act as a call of the server with the permissions of this program.
+   * {@return whether programs of the app get answers at this subject} An answer is sent to no other
+   * subject: a caller could name a subject of the server's API, and the answer would then be a
+   * request to the server, with the permissions of this program.
    */
   public boolean isReplySubject(String subject) {
     String prefix = "fb." + app;

@@ -26,14 +26,14 @@ final class MessageWriter {
    *
    * @param first the outcome of the first attempt, which may wait for its answer until the deadline
    */
-  private record MessageAttempt(StoreTask.EnqueueTask task, CompletableFuture<WriteOutcome> first,
+  private record MessageAttempt(StoreTasks.EnqueueTask task, CompletableFuture<WriteOutcome> first,
       JetStreamLog.WriteAttempt repeated) {}
 
   private final StoreContext store;
   private final JetStreamLog log;
   private final Store.ActorId id;
   private final PendingMessages pendingMessages;
-  private final SerialExecutor<StoreTask.EnqueueTask> executor;
+  private final SerialExecutor<StoreTasks.EnqueueTask> executor;
 
   MessageWriter(StoreContext store, Store.ActorId id, PendingMessages pendingMessages, Runnable onIdle) {
     this.store = store;
@@ -43,11 +43,11 @@ final class MessageWriter {
     this.executor = new SerialExecutor<>("messages to " + id, this::storeAll, onIdle);
   }
 
-  SerialExecutor<StoreTask.EnqueueTask> executor() {
+  SerialExecutor<StoreTasks.EnqueueTask> executor() {
     return executor;
   }
 
-  private void storeAll(List<StoreTask.EnqueueTask> tasks) {
+  private void storeAll(List<StoreTasks.EnqueueTask> tasks) {
     var writes = new ArrayList<MessageAttempt>();
     var outcomes = new ArrayList<WriteOutcome>();
     try {
@@ -65,7 +65,7 @@ final class MessageWriter {
     }
   }
 
-  private MessageAttempt firstAttempt(StoreTask.EnqueueTask task) {
+  private MessageAttempt firstAttempt(StoreTasks.EnqueueTask task) {
     String deduplicationId = store.uniqueName();
     var message = pendingMessages.toStreamMessage(task.message());
     var limit = log.limit().compareTo(JetStreamLog.ANSWER_TIMEOUT) > 0 ? log.limit() : JetStreamLog.ANSWER_TIMEOUT;
@@ -82,11 +82,11 @@ final class MessageWriter {
    * Returns the tasks whose limits permit their messages. Because other stores may have sent or
    * handled messages, the current ids are loaded before a task is refused.
    */
-  private Set<StoreTask.EnqueueTask> admit(List<StoreTask.EnqueueTask> tasks) {
+  private Set<StoreTasks.EnqueueTask> admit(List<StoreTasks.EnqueueTask> tasks) {
     if (tasks.stream().allMatch(task -> task.maxPending() == Integer.MAX_VALUE)) return Set.copyOf(tasks);
     boolean isLoaded = !pendingMessages.isComplete();
     if (isLoaded) pendingMessages.loadIds();
-    var admitted = new HashSet<StoreTask.EnqueueTask>();
+    var admitted = new HashSet<StoreTasks.EnqueueTask>();
     for (var task : tasks) {
       if (!isLoaded && !fits(task, admitted)) {
         pendingMessages.loadIds();
@@ -97,7 +97,7 @@ final class MessageWriter {
     return admitted;
   }
 
-  private boolean fits(StoreTask.EnqueueTask task, Set<StoreTask.EnqueueTask> admitted) {
+  private boolean fits(StoreTasks.EnqueueTask task, Set<StoreTasks.EnqueueTask> admitted) {
     var positions = pendingMessages.positions();
     if (positions.size() + admitted.size() < task.maxPending()) return true;
     var due = task.message().due();
@@ -152,7 +152,7 @@ final class MessageWriter {
         || outcome instanceof WriteOutcome.RetryableFailure failure && failure.mayBeStored();
   }
 
-  private void settle(StoreTask.EnqueueTask task, WriteOutcome outcome) {
+  private void settle(StoreTasks.EnqueueTask task, WriteOutcome outcome) {
     var message = task.message();
     if (!(outcome instanceof WriteOutcome.WriteSuccess success)) {
       task.completeExceptionally(store.refusal(outcome, "a message for " + id));

@@ -29,11 +29,11 @@ final class TurnReader {
    * Returns the bodies from which the actor computes its state: a snapshot or full-state turn, if
    * there is one, and the turns after it.
    *
-   * @param lastSeq the number that the actor's last entry has in the stream
-   * @param entry the last entry
+   * @param lastSeq the sequence number of the stream message that has the actor's last entry
+   * @param entry the last entry of the actor's journal
    */
   List<byte[]> readUpTo(long lastSeq, JournalEntry entry) {
-    // zero if the last entry itself has the full state
+    // entry.from() is zero if the last entry itself has the full state
     long fullStateSeq = entry.from() == 0 ? lastSeq : entry.from();
     if (entry.number() > 0 && !entry.hasFullState()) {
       var snapshot = log.lastMessage(subjects.snapshot(id)).map(Snapshot::read)
@@ -50,9 +50,9 @@ final class TurnReader {
   }
 
   /**
-   * Reads the messages from {@code firstSeq} to before {@code endSeq}. Stops at an empty page: the
-   * server that answered may lack the newest messages. The caller then finds that a turn is
-   * missing.
+   * Reads the messages from {@code firstSeq} to before {@code endSeq}. Stops at an empty page,
+   * which means that the stream has no more messages. If this comes too early, the caller finds
+   * that a turn is missing.
    */
   private void read(long firstSeq, long endSeq) {
     String subject = subjects.turns(id);

@@ -77,7 +77,7 @@ public final class TurnWriter {
   }
 
   public void add(PendingWrite<?> task) {
-    if (task instanceof StoreTask.EnqueueTask message) messageWriter.executor().add(message);
+    if (task instanceof StoreTasks.EnqueueTask message) messageWriter.executor().add(message);
     else executor.add(task);
   }
 
@@ -131,17 +131,17 @@ public final class TurnWriter {
   private void run(PendingWrite<?> task) {
     try {
       switch (task) {
-        case StoreTask.LoadTask load -> {
+        case StoreTasks.LoadTask load -> {
           if (!load.complete(load())) endLife(); // the task was cancelled, so no caller knows this life
         }
-        case StoreTask.BeginLifeTask begin -> {
-          if (!begin.complete(startLife(begin.last()))) endLife();
+        case StoreTasks.BeginLifeTask begin -> {
+          if (!begin.complete(startLife(begin.lastTurn()))) endLife();
         }
         case PendingWrite.SnapshotWrite snapshot -> {
           snapshot(snapshot.turn());
           snapshot.complete(null);
         }
-        case StoreTask.EndLifeTask end -> {
+        case StoreTasks.EndLifeTask end -> {
           if (end.life() == life) endLife();
           end.complete(null);
         }

@@ -4,11 +4,11 @@ import io.fibry.store.spi.PendingWrite;
 import io.fibry.store.spi.StoreBackend;
 
 /**
- * The tasks of a store for one actor, in addition to the {@link PendingWrite} of a turn or a
- * snapshot.
+ * Holds the classes of the tasks that a store does for one actor. A turn or a snapshot is a plain
+ * {@link PendingWrite}.
  */
-public final class StoreTask {
-  private StoreTask() {}
+public final class StoreTasks {
+  private StoreTasks() {}
 
   /** Begins a life, and reads the stored state. */
   public static final class LoadTask extends PendingWrite<StoreBackend.LoadedActor> {
@@ -17,17 +17,17 @@ public final class StoreTask {
     }
   }
 
-  /** Begins a life whose first turn follows the turn {@code last}. */
+  /** Begins a life whose first turn follows the turn {@code lastTurn}. */
   public static final class BeginLifeTask extends PendingWrite<Long> {
-    private final long last;
+    private final long lastTurn;
 
-    public BeginLifeTask(long last) {
+    public BeginLifeTask(long lastTurn) {
       super(0);
-      this.last = last;
+      this.lastTurn = lastTurn;
     }
 
-    long last() {
-      return last;
+    long lastTurn() {
+      return lastTurn;
     }
   }
 
