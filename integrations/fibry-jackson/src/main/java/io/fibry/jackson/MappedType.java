@@ -135,14 +135,14 @@ record MappedType(Class<?> type, Object example, JsonMapper mapper) {
     try {
       return mapper.writerFor(type).writeValueAsString(value);
     } catch (RuntimeException failure) {
-      throw exception(failure, "cannot write it");
+      throw codecException(failure, "cannot write it");
     }
   }
 
   /** Collects fields that the type does not know, except fields that its annotations ignore. */
   private static final class SkippedFields extends DeserializationProblemHandler {
-    // types that do not know a field, by its name and not by its position, because a parser of
-    // buffered tokens does not know positions
+    // for the name of each unknown field, the types that do not know it. The key is not the
+    // position, because a parser of buffered tokens has no positions
     private final Map<String, Set<String>> typesByField = new LinkedHashMap<>();
 
     @Override
@@ -173,9 +173,10 @@ record MappedType(Class<?> type, Object example, JsonMapper mapper) {
   }
 
   /**
-   * Returns whether the objects at a path have the field more often in the original. An object may
-   * have another path in the rewritten tree, because an annotation permits several names for its
-   * field. The fields of all such objects are compared together.
+   * Returns whether the objects at a path have the field more often in the original. The field
+   * that contains an object may be read under one name and written under another (for example with
+   * {@code @JsonAlias}), so the object then has another path. The objects whose paths are in only
+   * one tree are compared by their sum.
    */
   private static boolean isLost(String name, JsonNode original, JsonNode rewritten) {
     var originalCounts = new HashMap<JsonPointer, Integer>();
@@ -211,11 +212,11 @@ record MappedType(Class<?> type, Object example, JsonMapper mapper) {
     } catch (CodecException failure) {
       throw failure;
     } catch (RuntimeException failure) {
-      throw exception(failure, "cannot read it");
+      throw codecException(failure, "cannot read it");
     }
   }
 
-  private CodecException exception(RuntimeException failure, String problem) {
+  private CodecException codecException(RuntimeException failure, String problem) {
     String reason = failure instanceof JacksonException jackson ? jackson.getOriginalMessage() : Lines.thrown(failure);
     return new CodecException(Lines.escaped(": " + this + " " + problem + ": " + reason), failure);
   }

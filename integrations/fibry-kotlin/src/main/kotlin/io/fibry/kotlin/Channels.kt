@@ -23,8 +23,9 @@ public fun <M : Any> Actor<M>.asCollector(): FlowCollector<M> = FlowCollector { 
  * in the mailbox. Closing the channel sends the actor a poison pill after the messages.
  *
  * If the actor refuses a message, the channel closes. The refused message and the messages of the
- * senders that are suspended at this moment become dead letters. Later senders get a
- * [RejectedExecutionException]. A channel that becomes unreachable does not end the actor.
+ * senders that are suspended at this moment become dead letters. Later senders get the reason: a
+ * [RejectedExecutionException], or the exception of the refused send. A channel that becomes
+ * unreachable does not end the actor.
  */
 public fun <M : Any> Actor<M>.asSendChannel(): SendChannel<M> {
   val channel = Channel<M>()

@@ -13,14 +13,15 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Meters of an HTTP server's exchanges, with the tags {@code server} and {@code route}: the
- * timer {@code fibry.route.answered}, the counter {@code fibry.route.failed}, and the gauge
- * {@code fibry.route.open}. Thread-safe.
+ * Meters of an HTTP server's routes, with the tags {@code server} and {@code route}: of its
+ * exchanges, the timer {@code fibry.route.answered} and the counter {@code fibry.route.failed}; of
+ * its open WebSockets, the gauge {@code fibry.route.open}. Thread-safe.
  * {@snippet class="io.fibry.micrometer.RouteMetersTest" region="routes"}
  *
- * <p>A route is named as it was written, so the number of meters does not grow with the number of
- * paths. Requests without a route have the route {@value #NONE}. After the server has ended, the
- * meters keep their last values until {@link #close}.
+ * <p>The tag has the template of the route, such as <code>/users/{id}</code>, and not the path of
+ * the request. So the number of meters does not grow with the number of paths. Requests without a
+ * route have the route {@value #NONE}. After the server has ended, the meters keep their last
+ * values until {@link #close}.
  */
 public final class RouteMeters implements MeterBinder, AutoCloseable {
   private static final String NONE = "none";
@@ -58,7 +59,8 @@ public final class RouteMeters implements MeterBinder, AutoCloseable {
 
   /**
    * Registers the meters of the route at this index. The registry has only a weak reference to
-   * {@code stats}; the functions refer to it, too, so that it is not collected.
+   * {@code stats}. The lambdas have a strong reference, through this object, so {@code stats} is
+   * not collected.
    */
   private void bind(MeterRegistry registry, int index) {
     var route = statsAt(index).route();
@@ -74,7 +76,7 @@ public final class RouteMeters implements MeterBinder, AutoCloseable {
         .description("Exchanges that were answered with 500 or above").register(registry));
     registered.add(registry,
         Gauge.builder("fibry.route.open", () -> statsAt(index).openWebSockets()).tags(routeTags).baseUnit("connections")
-            .description("WebSockets now").register(registry));
+            .description("Open WebSockets").register(registry));
   }
 
   private RouteStats statsAt(int index) {

@@ -34,7 +34,7 @@ final class ActorExceptionAdvice {
     RejectedExecutionException.class})
   ResponseEntity<ProblemDetail> serviceUnavailable() {
     return ResponseEntity.status(HttpStatus.SERVICE_UNAVAILABLE).header(HttpHeaders.RETRY_AFTER, retryAfterSeconds)
-        .body(ProblemDetail.forStatusAndDetail(HttpStatus.SERVICE_UNAVAILABLE, "overloaded; try again later"));
+        .body(ProblemDetail.forStatusAndDetail(HttpStatus.SERVICE_UNAVAILABLE, "not available now; try again later"));
   }
 
   @ExceptionHandler(AskTimeoutException.class)

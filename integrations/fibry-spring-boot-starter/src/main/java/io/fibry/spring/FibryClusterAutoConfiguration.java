@@ -19,8 +19,8 @@ import org.springframework.context.annotation.Configuration;
 
 /**
  * Makes this process a node of a cluster, if a network is available: a bean of the application, or
- * the NATS servers of {@code fibry.cluster.servers}. The node leaves before the scope closes, while
- * its entities can still move to other nodes.
+ * the NATS servers of {@code fibry.cluster.servers}. The node normally leaves before the scope
+ * closes, while its entities can still move to other nodes.
  */
 @AutoConfiguration(after = FibryAutoConfiguration.class)
 @ConditionalOnClass(Cluster.class)
@@ -68,7 +68,10 @@ public final class FibryClusterAutoConfiguration {
     });
   }
 
-  /** Makes the node leave after its actors have ended, if the start of the context fails. */
+  /**
+   * Reverses the order if the start of the context fails: the scope closes first, within its limit.
+   * Otherwise Spring would destroy the node first, and could wait for a handler for ever.
+   */
   @Bean
   static FailedStartCleanup fibryClusterCleanup(DefaultListableBeanFactory beans) {
     return new FailedStartCleanup(beans, Cluster.class::isInstance);

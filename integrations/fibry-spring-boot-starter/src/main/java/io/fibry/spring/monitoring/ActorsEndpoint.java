@@ -13,8 +13,8 @@ import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 
 /**
- * The endpoint {@code actors}: counts of each scope as JSON, or a dump as plain text. The JSON
- * shows only the class of a dead letter, because its content may be confidential.
+ * The endpoint {@code actors}: counts of each scope as JSON, or a dump as plain text. The message
+ * of a dead letter is shown in JSON by its class only, because its content may be confidential.
  */
 @Endpoint(id = "actors")
 final class ActorsEndpoint {
@@ -43,8 +43,8 @@ final class ActorsEndpoint {
   /** The counts of all scopes, the application's scope first. */
   record ScopesReport(List<ScopeCounts> scopes) implements OperationResponseBody {}
 
-  record ScopeCounts(String scope, long sent, long handled, long handling, Map<String, Long> unhandled, long waiting,
-      List<String> running, List<DeadLetterView> deadLetters) {
+  record ScopeCounts(String scope, long sent, long handled, long handling, Map<String, Long> unhandled, long queued,
+      List<String> unresponsive, List<DeadLetterView> deadLetters) {
     static ScopeCounts of(ActorScope scope) {
       var report = scope.report();
       return new ScopeCounts(report.scope(), report.sent(), report.handled(), report.handling(),

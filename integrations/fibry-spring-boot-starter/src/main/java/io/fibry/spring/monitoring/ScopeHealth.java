@@ -18,7 +18,7 @@ final class ScopeHealth {
     details.put("scope", report.scope());
     details.put("handled", report.handled());
     details.put("unhandled", ActorsEndpoint.byName(report.unhandled()));
-    details.put("waiting", report.queued());
+    details.put("queued", report.queued());
     if (!isOpen) details.put("why", "scope '" + report.scope() + "' is closed");
     return new HealthReport(isOpen ? HealthReport.UP : HealthReport.DOWN, details);
   }
