@@ -19,12 +19,12 @@ public class BackPressure extends ReceiverQuestion<Peer.BoundedMailboxes> {
 
   /** The capacity of the mailbox. */
   @Param({"16", "1024"})
-  public int room;
+  public int capacity;
 
   @Setup
   public void open() {
     peer = Peers.of(who, Peer.BoundedMailboxes.class);
-    receiver = peer.bounded(room, countdown::accept);
+    receiver = peer.bounded(capacity, countdown::accept);
   }
 
   @Benchmark

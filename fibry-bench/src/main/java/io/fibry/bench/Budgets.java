@@ -34,7 +34,7 @@ public final class Budgets {
     }
 
     PairedMeasurement.Result measure() throws Exception {
-      double[] values = ChildJvm.figures(flags, Budgets.class, CHILD_ARGUMENT, name);
+      double[] values = ChildJvm.measurements(flags, Budgets.class, CHILD_ARGUMENT, name);
       return new PairedMeasurement.Result(values[0], values[1], values[2], values[3]);
     }
   }

@@ -62,7 +62,7 @@ public final class ChildJvm {
   }
 
   /** Runs a class that prints one line of numbers by {@link #tell}, and returns the numbers. */
-  public static double[] figures(List<String> flags, Class<?> main, Object... args)
+  public static double[] measurements(List<String> flags, Class<?> main, Object... args)
       throws IOException, InterruptedException {
     var results = run(List.of(), flags, main, args);
     if (results.size() != 1)

@@ -50,7 +50,7 @@ public final class IdleActors {
   private static ResultRow measureInProcess(String peerName, String side, String state)
       throws IOException, InterruptedException {
     return ResultRow.of(side, "B", "",
-        ChildJvm.figures(List.of(), IdleActors.class, peerName,
+        ChildJvm.measurements(List.of(), IdleActors.class, peerName,
             PEERS_WITH_THREADS.contains(peerName) ? ACTORS_WITH_THREADS : ACTORS, state));
   }
 

@@ -23,23 +23,24 @@ import org.openjdk.jmh.runner.options.VerboseMode;
 
 /**
  * Tests that each benchmark runs with each of its parameters, for one tiny iteration in this JVM.
- * Except in a soak, only one number of senders and one mailbox size are used.
+ * Except in a soak, only one number of senders and one mailbox size are used. The class
+ * also tests the comparison of two files of results.
  */
 class BenchmarksTest {
   @TempDir
   private Path folder;
 
-  static List<String> questions() {
+  static List<String> benchmarkNames() {
     return JmhRunner.questions(List.of(), List.of());
   }
 
   @ParameterizedTest
-  @MethodSource("questions")
-  void benchmarkRunsWithEachParameter(String question) throws RunnerException, IOException {
-    var log = Files.createDirectories(Path.of("target", "benchmarks")).resolve(question + ".log");
+  @MethodSource("benchmarkNames")
+  void benchmarkRunsWithEachParameter(String benchmark) throws RunnerException, IOException {
+    var log = Files.createDirectories(Path.of("target", "benchmarks")).resolve(benchmark + ".log");
     var options = new OptionsBuilder();
-    if (!Soak.ON) options.param("senders", "4").param("room", "16");
-    var runOptions = options.include("\\." + Pattern.quote(question) + "\\.").forks(0).warmupIterations(0)
+    if (!Soak.ON) options.param("senders", "4").param("capacity", "16");
+    var runOptions = options.include("\\." + Pattern.quote(benchmark) + "\\.").forks(0).warmupIterations(0)
         .measurementIterations(1).measurementTime(TimeValue.milliseconds(5)).shouldFailOnError(true)
         .verbosity(VerboseMode.NORMAL).output(log.toString()).build();
 
@@ -51,16 +52,16 @@ class BenchmarksTest {
 
   @Test
   void everyJmhBenchmarkIsFoundOnClassPath() {
-    var questions = questions();
+    var names = benchmarkNames();
 
     assertTrue(
-        questions.containsAll(List.of("Activation", "BackPressure", "Creation", "FanOut", "InlineRequest", "ManyToOne",
+        names.containsAll(List.of("Activation", "BackPressure", "Creation", "FanOut", "InlineRequest", "ManyToOne",
             "OneToOne", "PingPong", "PipelineStages", "PoolTasks", "Priority", "Request", "Timers")),
-        questions.toString());
+        names.toString());
   }
 
   @Test
-  void scoreIsWorseIfDifferenceExceedsTenPercentAndErrors() throws IOException {
+  void changeIsWorseAboveTenPercentAndErrorBars() throws IOException {
     var oldFile = file("old", 100, 3);
 
     assertFalse(isWorse(oldFile, file("slightly slower", 109, 1)));
@@ -87,16 +88,16 @@ class BenchmarksTest {
   }
 
   private Path file(String name, double score, double error) throws IOException {
-    return Files.writeString(folder.resolve(name + ".json"), "[ " + run("avgt", score, error) + " ]");
+    return Files.writeString(folder.resolve(name + ".json"), "[ " + resultJson("avgt", score, error) + " ]");
   }
 
   /** Writes a file whose average time has this score, and whose throughput is always 1. */
   private Path fileWithTwoModes(String name, double score) throws IOException {
     return Files.writeString(folder.resolve(name + ".json"),
-        "[ " + run("avgt", score, 0) + ", " + run("thrpt", 1, 0) + " ]");
+        "[ " + resultJson("avgt", score, 0) + ", " + resultJson("thrpt", 1, 0) + " ]");
   }
 
-  private static String run(String mode, double score, double error) {
+  private static String resultJson(String mode, double score, double error) {
     return """
         { "benchmark" : "io.fibry.bench.OneToOne.message", "mode" : "%s", "params" : { "who" : "fiber" },
           "primaryMetric" : { "score" : %s, "scoreError" : %s, "scoreUnit" : "ns/op" } }

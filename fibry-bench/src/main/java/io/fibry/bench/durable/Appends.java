@@ -55,8 +55,8 @@ final class Appends {
         promiseAgainst(8, 12, MVSTORE));
   }
 
-  private static FigureBudget promiseAgainst(double bound, double aim, Peer peer) {
-    return FigureBudget.atLeast(bound, aim, "appends by 1,024 threads, beside " + peer.name, OURS, peer.name)
+  private static MeasurementBudget promiseAgainst(double bound, double aim, Peer peer) {
+    return MeasurementBudget.atLeast(bound, aim, "appends by 1,024 threads, beside " + peer.name, OURS, peer.name)
         .withSize(Askers.manyAskers());
   }
 
@@ -73,7 +73,7 @@ final class Appends {
     }
   }
 
-  static List<RoundFigures> measure(List<Peer> peers) throws Exception {
+  static List<RoundMeasurements> measure(List<Peer> peers) throws Exception {
     peers.forEach(Peer::checkJar);
     var sides = new ArrayList<Side>();
     try (var folder = TemporaryFolder.create()) {
@@ -82,9 +82,9 @@ final class Appends {
         for (var peer : peers) sides.add(peerSide(peer, Files.createDirectory(folder.path().resolve(peer.name))));
         var rounds = new Rounds();
         for (var side : sides) side.addTo(rounds);
-        var figures = rounds.run();
+        var measurements = rounds.run();
         for (var side : sides) side.checkCount();
-        return figures;
+        return measurements;
       } finally {
         for (var side : sides) side.store.close();
       }

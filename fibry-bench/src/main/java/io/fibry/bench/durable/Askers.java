@@ -40,7 +40,7 @@ final class Askers {
 
   /** Returns the operations per second of all askers together, until the last asker has ended. */
   static double rate(int askers, Step step) throws Exception {
-    return rateOf(askers, (asker, deadline) -> {
+    return rateOfJob(askers, (asker, deadline) -> {
       long operations = 0;
       do {
         step.run(asker);
@@ -50,7 +50,8 @@ final class Askers {
     });
   }
 
-  static double rateOf(int askers, Job job) throws Exception {
+  /** Returns the operations per second of all jobs together, until the last asker has ended. */
+  static double rateOfJob(int askers, Job job) throws Exception {
     try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
       long start = System.nanoTime();
       long deadline = start + roundNanos();

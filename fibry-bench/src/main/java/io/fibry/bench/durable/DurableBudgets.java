@@ -30,7 +30,7 @@ public final class DurableBudgets {
    */
   public static void main(String[] names) throws Exception {
     if (names.length == 2 && names[0].equals(CHILD_ARGUMENT)) {
-      for (var figures : question(names[1]).program().measure()) ChildJvm.tell(figures.toLine());
+      for (var measurements : question(names[1]).program().measure()) ChildJvm.tell(measurements.toLine());
       System.exit(0); // threads of other libraries may still run
     }
     var chosenNames =
@@ -54,12 +54,12 @@ public final class DurableBudgets {
     for (var question : questions) {
       long start = System.nanoTime();
       System.out.printf(Locale.ROOT, "%n%s: %s%n", question.name(), question.title());
-      var figures = question.ask(Integer.getInteger("processes", 3), DurableBudgets.class, CHILD_ARGUMENT);
-      var result = question.result(figures);
+      var measurements = question.ask(Integer.getInteger("processes", 3), DurableBudgets.class, CHILD_ARGUMENT);
+      var result = question.result(measurements);
       for (var row : result.rows()) print(row);
       result.write();
       for (var promise : question.promises()) {
-        var row = promise.judge(figures);
+        var row = promise.judge(measurements);
         areAllKept &= promise.isKept(row.median());
         print(row);
         promiseRows.add(row);
@@ -67,7 +67,7 @@ public final class DurableBudgets {
       System.out.printf(Locale.ROOT, "after %.0f s%n", (System.nanoTime() - start) / 1e9);
     }
     if (questions.size() == questions().size()) Result.here("budgets-durable",
-        "a figure of durable actors, or how many times a reference it is, in the middle one of three processes",
+        "a measurement of durable actors, or how many times a reference it is, in the middle one of three processes",
         promiseRows).write();
     return areAllKept;
   }

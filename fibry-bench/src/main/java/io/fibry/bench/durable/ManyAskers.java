@@ -28,12 +28,13 @@ final class ManyAskers {
   static DurableQuestion question() {
     return DurableQuestion.of("durable-many",
         "1,024 threads that ask durable actors, on a disk where each force takes 2 ms", ManyAskers::measure,
-        FigureBudget.atLeast(300, 600, "1,024 actors, an asker each, forces of 2 ms", ACTOR_EACH, PreparedFile.SIDE),
-        FigureBudget.atLeast(0.7, 1, "one actor, 1,024 askers, forces of 2 ms", SHARED_ACTOR, ACTOR_EACH),
-        FigureBudget.atLeast(200, 330, "one actor, 1,024 askers, forces of 2 ms", SHARED_ACTOR, ONE_BY_ONE));
+        MeasurementBudget.atLeast(300, 600, "1,024 actors, an asker each, forces of 2 ms", ACTOR_EACH,
+            PreparedFile.SIDE),
+        MeasurementBudget.atLeast(0.7, 1, "one actor, 1,024 askers, forces of 2 ms", SHARED_ACTOR, ACTOR_EACH),
+        MeasurementBudget.atLeast(200, 330, "one actor, 1,024 askers, forces of 2 ms", SHARED_ACTOR, ONE_BY_ONE));
   }
 
-  static List<RoundFigures> measure() throws Exception {
+  static List<RoundMeasurements> measure() throws Exception {
     try (var folder = TemporaryFolder.create();
         var file = PreparedFile.createOn(slowDisk(folder.path().resolve("file")));
         var store = FolderStore.open(slowDisk(folder.path().resolve("store")), options -> options);
@@ -51,7 +52,7 @@ final class ManyAskers {
           .side(SHARED_ACTOR, Askers.UNIT, () -> Askers.rate(askers, asker -> shared.ask(new CountingActors.Count())))
           .side(ONE_BY_ONE, Askers.UNIT, () -> Askers.rate(askers, asker -> oneByOne.ask(new CountingActors.Count())))
           .side("fibry, an actor for each, messages are kept", Askers.UNIT,
-              () -> Askers.rateOf(askers, (asker, deadline) -> senders.get(asker).send(deadline)))
+              () -> Askers.rateOfJob(askers, (asker, deadline) -> senders.get(asker).send(deadline)))
           .run();
     }
   }

@@ -19,10 +19,10 @@ final class OneAsker {
         "one thread and one actor, on the disk of this machine: requests, messages that are kept, and what the disk "
             + "can do",
         OneAsker::measure,
-        FigureBudget.atLeast(0.5, 0.8, "one asker, one actor", DURABLE_ACTOR, PreparedFile.SIDE));
+        MeasurementBudget.atLeast(0.5, 0.8, "one asker, one actor", DURABLE_ACTOR, PreparedFile.SIDE));
   }
 
-  static List<RoundFigures> measure() throws Exception {
+  static List<RoundMeasurements> measure() throws Exception {
     try (var folder = TemporaryFolder.create();
         var file = PreparedFile.createOn(StorageDirectory.open(folder.path().resolve("file")));
         var store = FolderStore.open(folder.path().resolve("store"));
@@ -34,7 +34,7 @@ final class OneAsker {
           .side(PreparedFile.SIDE, Askers.UNIT, file::writesPerSecond)
           .side(DURABLE_ACTOR, Askers.UNIT, () -> Askers.rate(1, asker -> counter.ask(new CountingActors.Count())))
           .side("fibry, a message is kept", Askers.UNIT,
-              () -> Askers.rateOf(1, (asker, deadline) -> sender.send(deadline)))
+              () -> Askers.rateOfJob(1, (asker, deadline) -> sender.send(deadline)))
           .side("fibry, an actor in memory is asked", Askers.UNIT,
               () -> Askers.rate(1, asker -> inMemory.ask(new CountingActors.Count())))
           .run();

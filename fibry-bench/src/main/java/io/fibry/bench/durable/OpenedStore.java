@@ -23,23 +23,23 @@ final class OpenedStore {
 
   static DurableQuestion question() {
     return DurableQuestion.of("durable-opening",
-        "to open a store with a million turns of 256 bytes, ten of each actor; all its files are in memory",
-        OpenedStore::measure, FigureBudget.atLeast(0.3, 0.5, "opening", OPENED, READ));
+        "to open a store with a million turns of 256 bytes, ten of each actor; all its files are in the page cache",
+        OpenedStore::measure, MeasurementBudget.atLeast(0.3, 0.5, "opening", OPENED, READ));
   }
 
   /** The property {@code size} sets the number of turns, by default a million. */
-  static List<RoundFigures> measure() throws Exception {
+  static List<RoundMeasurements> measure() throws Exception {
     try (var folder = TemporaryFolder.create()) {
       fill(folder.path(), Integer.getInteger("size", 1_000_000) / TURNS_PER_ACTOR);
       List<Path> logs;
       try (var files = Files.list(folder.path())) {
         logs = files.filter(file -> file.toString().endsWith(".log")).toList();
       }
-      double megabytes = 0;
-      for (var log : logs) megabytes += Files.size(log) / (double) (1 << 20);
-      double totalMegabytes = megabytes;
-      return new Rounds().side(OPENED, "MB/s", () -> totalMegabytes / openingSeconds(folder.path()))
-          .side(READ, "MB/s", () -> totalMegabytes / readingSeconds(logs)).run();
+      double mebibytes = 0;
+      for (var log : logs) mebibytes += Files.size(log) / (double) (1 << 20);
+      double totalMebibytes = mebibytes;
+      return new Rounds().side(OPENED, "MiB/s", () -> totalMebibytes / openingSeconds(folder.path()))
+          .side(READ, "MiB/s", () -> totalMebibytes / readingSeconds(logs)).run();
     }
   }
 

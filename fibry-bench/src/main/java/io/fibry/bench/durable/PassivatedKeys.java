@@ -25,19 +25,20 @@ final class PassivatedKeys {
   static DurableQuestion question() {
     return DurableQuestion.of("durable-heap",
         "heap of each of a million keys of durable actors, none of which is alive; their state is a number",
-        PassivatedKeys::measure, FigureBudget.atMost(64, 48, "heap of a passivated key", PASSIVATED, ""))
+        PassivatedKeys::measure, MeasurementBudget.atMost(64, 48, "heap of a passivated key", PASSIVATED, ""))
         .inOneProcess();
   }
 
   /** The property {@code size} sets the number of keys, by default a million. */
-  static List<RoundFigures> measure() throws Exception {
+  static List<RoundMeasurements> measure() throws Exception {
     int keys = Integer.getInteger("size", 1_000_000);
     double mapBytes = heapOfMap(keys);
     try (var folder = TemporaryFolder.create()) {
       double passivatedBytes = heapAfterPassivation(keys, folder.path());
       double openedBytes = heapAfterOpening(keys, folder.path());
-      return List.of(RoundFigures.of(PASSIVATED, UNIT, passivatedBytes), RoundFigures.of(OPENED, UNIT, openedBytes),
-          RoundFigures.of(BY_HAND, UNIT, mapBytes));
+      return List.of(RoundMeasurements.of(PASSIVATED, UNIT, passivatedBytes),
+          RoundMeasurements.of(OPENED, UNIT, openedBytes),
+          RoundMeasurements.of(BY_HAND, UNIT, mapBytes));
     }
   }
 

@@ -28,10 +28,10 @@ final class PlainRequests {
   static DurableQuestion question() {
     return DurableQuestion.of("durable-plain", "a request to an actor in memory, on one carrier",
         PlainRequests::measure,
-        FigureBudget.atMost(1.1, 1, "a request to an actor in memory", WITH, WITHOUT));
+        MeasurementBudget.atMost(1.1, 1, "a request to an actor in memory", WITH, WITHOUT));
   }
 
-  static List<RoundFigures> measure() throws Exception {
+  static List<RoundMeasurements> measure() throws Exception {
     var durable = classPathElement(Durable.class);
     if (durable.equals(classPathElement(ActorSystem.class)))
       throw new IllegalStateException("fibry-durable and fibry are in the same file, " + durable
@@ -50,14 +50,15 @@ final class PlainRequests {
         .collect(Collectors.joining(File.pathSeparator));
   }
 
-  private static RoundFigures measureInChild(String side, String classPath) throws IOException, InterruptedException {
+  private static RoundMeasurements measureInChild(String side, String classPath)
+      throws IOException, InterruptedException {
     try (var folder = TemporaryFolder.create()) {
       var classLog = folder.path().resolve("loaded");
       var flags = List.of("-Djdk.virtualThreadScheduler.parallelism=1", "-Xlog:class+load:file=" + classLog,
           "-Drounds=" + Rounds.measuredRounds(), "-Dseconds=" + Askers.roundNanos() / 1e9, "-cp", classPath);
-      double[] nanos = ChildJvm.figures(flags, InProcess.class);
+      double[] nanos = ChildJvm.measurements(flags, InProcess.class);
       checkNotLoaded(classLog);
-      return RoundFigures.of(side, "ns", Arrays.stream(nanos).boxed().toArray(Double[]::new));
+      return RoundMeasurements.of(side, "ns", Arrays.stream(nanos).boxed().toArray(Double[]::new));
     }
   }
 
@@ -73,8 +74,9 @@ final class PlainRequests {
   static final class InProcess {
     public static void main(String[] args) throws Exception {
       var squares = ActorSystem.anonymous().newActorWithReturn((Integer n) -> n * n);
-      var figures = new Rounds().side("", "", () -> 1e9 / Askers.rate(1, asker -> squares.ask(7))).run().getFirst();
-      ChildJvm.tell(figures.rounds().toArray());
+      var measurements =
+          new Rounds().side("", "", () -> 1e9 / Askers.rate(1, asker -> squares.ask(7))).run().getFirst();
+      ChildJvm.tell(measurements.rounds().toArray());
     }
   }
 }

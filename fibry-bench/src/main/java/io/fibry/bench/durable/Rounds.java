@@ -31,7 +31,7 @@ final class Rounds {
   }
 
   /** Returns the results of all rounds after the warm-up. Each round begins with another side. */
-  List<RoundFigures> run() throws Exception {
+  List<RoundMeasurements> run() throws Exception {
     var order = new ArrayList<>(sides);
     for (int round = -Math.min(WARM_UP_ROUNDS, measuredRounds()); round < measuredRounds(); round++) {
       for (var side : order) {
@@ -41,6 +41,6 @@ final class Rounds {
       }
       order.add(order.removeFirst());
     }
-    return sides.stream().map(side -> new RoundFigures(side.name, side.unit, side.size, side.results)).toList();
+    return sides.stream().map(side -> new RoundMeasurements(side.name, side.unit, side.size, side.results)).toList();
   }
 }

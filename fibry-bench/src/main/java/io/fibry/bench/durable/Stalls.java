@@ -25,10 +25,10 @@ final class Stalls {
     return DurableQuestion.of("durable-stalls",
         "how much longer than 1 ms a virtual thread sleeps at worst, while 1,024 others ask an actor each",
         Stalls::measure,
-        FigureBudget.atMost(2, 1, "longest stall of other virtual threads", DURABLE, IN_MEMORY));
+        MeasurementBudget.atMost(2, 1, "longest stall of other virtual threads", DURABLE, IN_MEMORY));
   }
 
-  static List<RoundFigures> measure() throws Exception {
+  static List<RoundMeasurements> measure() throws Exception {
     try (var folder = TemporaryFolder.create();
         var store = FolderStore.open(folder.path());
         var scope = ActorSystem.openScope("stalls")) {

@@ -6,13 +6,16 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** A panel with a bar for each row. The description of a side is below its name. */
+/**
+ * A panel with a bar for each row: the name of a side (a variant that the benchmark compares), and
+ * its description below.
+ */
 record BarPanel(Result result, List<ResultRow> rows) implements Chart.Panel {
   private static final int ROW_HEIGHT = 34;
   private static final int BAR_HEIGHT = 18;
   private static final int LEGEND_HEIGHT = 34;
   private static final int AXIS_HEIGHT = 42; // labels of the ticks and of the axis
-  private static final int VALUE_WIDTH = 64; // of the space for the value behind the longest bar
+  private static final int VALUE_WIDTH = 64; // of the space right of the longest bar, for its value
 
   private static final Map<String, String> LEGEND = legend(); // CSS class of a bar -> text
 

@@ -65,7 +65,7 @@ record Comparison(Pattern resultPattern, String title, List<Side> sides, List<St
         .toList();
     if (candidates.size() == 1) return candidates.getFirst();
     throw new IllegalStateException(
-        "of the bases " + bases + " of " + resultPattern + ", " + candidates.size() + " have figures in "
+        "of the bases " + bases + " of " + resultPattern + ", " + candidates.size() + " have measurements in "
             + row.unit() + (row.size() > 0 ? " for size " + row.size() : "") + ", but '" + row.side()
             + "' needs exactly one such base; measure the base too, or change Comparisons");
   }

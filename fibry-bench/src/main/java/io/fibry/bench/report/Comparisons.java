@@ -113,7 +113,7 @@ final class Comparisons {
 
   private static final List<Comparison> ALL = List.of(
       Comparison.of("jmh-Activation-message", "A message to an idle actor", PEERS, "fibry, fiber"),
-      Comparison.of("jmh-BackPressure-message-room-(\\d+)", "A message, where at most $1 may wait", PEERS,
+      Comparison.of("jmh-BackPressure-message-capacity-(\\d+)", "A message, with space for $1", PEERS,
           "fibry, fiber"),
       Comparison.of("jmh-Creation-made", "An actor, made but never used", PEERS, "fibry, sink"),
       Comparison.of("jmh-Creation-madeAndAtWork", "An actor, made, and its first message handled", PEERS,
@@ -166,7 +166,8 @@ final class Comparisons {
           "fibry, a fiber for each"),
       Comparison.of("delays", "Tasks that begin after a delay", List.of(
           ours("fibry, timers of a pool of 5,000 fibers, 1 s", "Fibry's pool: at most 5,000 run at once"),
-          ours("fibry, timers of a fiber for each, 1 s", "Fibry's pool without a bound: a fiber for each task"),
+          ours("fibry, a timer and a new fiber for each task, 1 s",
+              "Fibry's pool without a bound: a fiber for each task"),
           ours("fibry, timers of one actor, 1 s", "Fibry: one actor runs all tasks"),
           other("by hand: scheduler and virtual threads, 1 s", "the JDK's scheduler starts a thread for each task"),
           other("by hand: scheduler and 64 platform threads, 1 s", "the JDK's scheduler, and its executor"),

@@ -20,7 +20,7 @@ final class Page {
 
   private Page() {}
 
-  static List<String> blocks(Path page) throws IOException {
+  static List<String> blockNames(Path page) throws IOException {
     return BLOCK_BEGIN.matcher(Files.readString(page)).results().map(match -> match.group(1)).toList();
   }
 

@@ -17,7 +17,7 @@ final class PeerComparison {
       "A message, one sender", "jmh-OneToOne-message",
       "A message, eight senders", "jmh-ManyToOne-message-senders-8",
       "A message to an idle actor", "jmh-Activation-message",
-      "A message, 1,024 may wait", "jmh-BackPressure-message-room-1024",
+      "A message, with space for 1,024", "jmh-BackPressure-message-capacity-1024",
       "A message, by priority", "jmh-Priority-message",
       "A hand-over between two actors", "jmh-PingPong-hit",
       "A request", "jmh-Request-fromVirtual",

@@ -25,7 +25,7 @@ record RatioLoss(Result result, ResultRow row, double cost) {
   /** Returns a sentence that says how many rows the table has. */
   static String count(List<Result> results) {
     return String.format(Locale.ROOT,
-        "Another side is better in [%,d of %,d figures](benchmarks/losses.md), by more than 5 %%.\n",
+        "In [%,d of %,d measurements](benchmarks/losses.md), a variant without Fibry is better by more than 5 %%.\n",
         losses(results).count(), comparedRows(results).count());
   }
 

@@ -45,11 +45,11 @@ public final class ActorCreation {
     var remaining = new CountDownLatch(count);
     long began = System.nanoTime();
     for (int i = 0; i < count; i++) sinks[i] = maker.get();
-    double creationSeconds = Experiment.seconds(began);
+    double creationSeconds = Experiment.secondsSince(began);
     // waits until each sink has run a task, which proves that it is an actor
     for (var sink : sinks) sink.execAsync(nothing -> remaining.countDown());
     remaining.await();
-    double totalSeconds = Experiment.seconds(began);
+    double totalSeconds = Experiment.secondsSince(began);
     for (var sink : sinks) sink.sendPoisonPill();
     for (var sink : sinks) sink.waitForExit();
     return (hasTask ? totalSeconds : creationSeconds) * 1e6 / count;
@@ -69,9 +69,9 @@ public final class ActorCreation {
         remaining.countDown();
       });
     }
-    double creationSeconds = Experiment.seconds(began);
+    double creationSeconds = Experiment.secondsSince(began);
     for (var thread : parkedThreads) LockSupport.unpark(thread);
     remaining.await();
-    return (hasTask ? Experiment.seconds(began) : creationSeconds) * 1e6 / count;
+    return (hasTask ? Experiment.secondsSince(began) : creationSeconds) * 1e6 / count;
   }
 }

@@ -48,7 +48,8 @@ public final class AsyncHooks {
 
   private static void measure(Experiment experiment, String side, String kind, int hooks, String publishedRate)
       throws Exception {
-    double[] measurements = ChildJvm.figures(List.of("-Dseconds=" + HOOK_NANOS / 1e9), AsyncHooks.class, kind, hooks);
+    double[] measurements =
+        ChildJvm.measurements(List.of("-Dseconds=" + HOOK_NANOS / 1e9), AsyncHooks.class, kind, hooks);
     experiment.add(ResultRow.of(side, "hooks/s", publishedRate, measurements[0]));
     experiment.add(ResultRow.of(side + ", most memory of the process", "MB", "", measurements[1]));
   }
@@ -59,7 +60,7 @@ public final class AsyncHooks {
     long began = System.nanoTime();
     for (int i = 0; i < hooks; i++) function.handle(i);
     remaining.await();
-    ChildJvm.tell(hooks / Experiment.seconds(began), memoryMegabytes());
+    ChildJvm.tell(hooks / Experiment.secondsSince(began), memoryMegabytes());
   }
 
   /** Returns the peak memory of the process or, without {@code /proc}, its heap, in megabytes. */

@@ -56,7 +56,7 @@ public final class BlockingCalls {
       long began = System.nanoTime();
       for (int i = 0; i < calls; i++) actor.sendMessage(remaining);
       remaining.await();
-      return calls / Experiment.seconds(began);
+      return calls / Experiment.secondsSince(began);
     }
   }
 
@@ -71,7 +71,7 @@ public final class BlockingCalls {
         });
       }
       remaining.await();
-      return calls / Experiment.seconds(began);
+      return calls / Experiment.secondsSince(began);
     }
   }
 }

@@ -37,7 +37,7 @@ public final class ContextSwitches {
         completed.complete(requests);
       }).closeOnExit(squares).waitForExit();
       if (completed.getNow(0) != requests) throw new IllegalStateException("some request failed");
-      return Experiment.seconds(began) * 1e3;
+      return Experiment.secondsSince(began) * 1e3;
     } finally {
       ActorSystem.setDefaultStrategy(Strategy.FIBER);
     }
@@ -66,6 +66,6 @@ public final class ContextSwitches {
       }
     }).join();
     answerer.join();
-    return Experiment.seconds(began) * 1e3;
+    return Experiment.secondsSince(began) * 1e3;
   }
 }

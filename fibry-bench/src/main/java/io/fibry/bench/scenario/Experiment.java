@@ -14,7 +14,7 @@ final class Experiment {
   // ms before each run; at 0 there is neither a pause nor a garbage collection
   private static final int PAUSE = Integer.getInteger("pause", 20);
 
-  private final String question;
+  private final String id;
   private final String title;
   private final List<Side> sides = new ArrayList<>();
   private final List<ResultRow> rows = new ArrayList<>();
@@ -23,12 +23,13 @@ final class Experiment {
     double run() throws Exception;
   }
 
-  private record Side(String name, String unit, String reference, long size, Trial trial, List<Double> measurements) {}
+  private record Side(String name, String unit, String publishedResult, long size, Trial trial,
+      List<Double> measurements) {}
 
-  Experiment(String question, String title) {
-    this.question = question;
+  Experiment(String id, String title) {
+    this.id = id;
     this.title = title;
-    System.out.printf("%n%s: %s%nJDK %s, %d processors%n", question, title, Runtime.version(),
+    System.out.printf("%n%s: %s%nJDK %s, %d processors%n", id, title, Runtime.version(),
         Runtime.getRuntime().availableProcessors());
     System.out.printf("%-52s %12s %-8s %26s %9s  %s%n", "side", "median", "unit", "(min..max)", "cost", "published");
   }
@@ -42,16 +43,16 @@ final class Experiment {
     return Runtime.getRuntime().totalMemory() - Runtime.getRuntime().freeMemory();
   }
 
-  static double seconds(long began) {
+  static double secondsSince(long began) {
     return (System.nanoTime() - began) / 1e9;
   }
 
-  Experiment side(String name, String unit, String reference, Trial trial) {
-    return side(name, unit, reference, 0, trial);
+  Experiment side(String name, String unit, String publishedResult, Trial trial) {
+    return side(name, unit, publishedResult, 0, trial);
   }
 
-  Experiment side(String name, String unit, String reference, long size, Trial trial) {
-    sides.add(new Side(name, unit, reference, size, trial, new ArrayList<>()));
+  Experiment side(String name, String unit, String publishedResult, long size, Trial trial) {
+    sides.add(new Side(name, unit, publishedResult, size, trial, new ArrayList<>()));
     return this;
   }
 
@@ -85,7 +86,8 @@ final class Experiment {
 
   private void addRow(Side side) {
     add(ResultRow
-        .of(side.name, side.unit, side.reference, side.measurements.stream().mapToDouble(Double::doubleValue).toArray())
+        .of(side.name, side.unit, side.publishedResult,
+            side.measurements.stream().mapToDouble(Double::doubleValue).toArray())
         .withSize(side.size));
   }
 
@@ -103,6 +105,6 @@ final class Experiment {
   }
 
   void write() throws IOException {
-    Result.here(question, title, rows).write();
+    Result.here(id, title, rows).write();
   }
 }

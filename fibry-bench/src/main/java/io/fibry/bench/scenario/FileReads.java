@@ -129,6 +129,6 @@ public final class FileReads {
       });
     }
     remaining.await();
-    return tasks / Experiment.seconds(began);
+    return tasks / Experiment.secondsSince(began);
   }
 }

@@ -34,7 +34,7 @@ public final class Growth {
     var sinks = new Sink<?>[size];
     long began = System.nanoTime();
     for (int i = 0; i < size; i++) sinks[i] = Stereotypes.fibers().sink(null);
-    double nanosPerActor = Experiment.seconds(began) * 1e9 / size;
+    double nanosPerActor = Experiment.secondsSince(began) * 1e9 / size;
     sinks[size - 1].close();
     return nanosPerActor;
   }
@@ -52,7 +52,7 @@ public final class Growth {
     for (int i = 0; i < size; i++) actor.sendMessage(message);
     gate.countDown();
     allHandled.await();
-    return Experiment.seconds(began) * 1e9 / size;
+    return Experiment.secondsSince(began) * 1e9 / size;
   }
 
   private static double requests(int size) throws Exception {
@@ -64,7 +64,7 @@ public final class Growth {
       try {
         long began = System.nanoTime();
         for (int i = 0; i < size; i++) squares.ask(i);
-        result.complete(Experiment.seconds(began) * 1e9 / size);
+        result.complete(Experiment.secondsSince(began) * 1e9 / size);
       } catch (Throwable failure) {
         result.completeExceptionally(failure);
       }

@@ -36,7 +36,7 @@ public final class LiveActors {
     for (int factor : new int[] {1, 5, 10}) {
       long actors = (long) size * factor;
       double[] measurements =
-          ChildJvm.figures(List.of("-Xmx" + Math.max(32, actors * 64 >> 20) + "m"), LiveActors.class, "keep",
+          ChildJvm.measurements(List.of("-Xmx" + Math.max(32, actors * 64 >> 20) + "m"), LiveActors.class, "keep",
               actors);
       experiment
           .add(ResultRow
@@ -66,7 +66,7 @@ public final class LiveActors {
    */
   private static ResultRow fillInChild(String side, int heap, String kind, String publishedCount) throws Exception {
     return ResultRow.of(side, "live", publishedCount,
-        ChildJvm.figures(List.of("-Xmx" + heap + "m", "-XX:+ExitOnOutOfMemoryError", "-Dthreads=" + THREADS),
+        ChildJvm.measurements(List.of("-Xmx" + heap + "m", "-XX:+ExitOnOutOfMemoryError", "-Dthreads=" + THREADS),
             LiveActors.class, kind));
   }
 
@@ -75,7 +75,7 @@ public final class LiveActors {
     var sinks = new Sink<?>[actors];
     long began = System.nanoTime();
     for (int i = 0; i < actors; i++) sinks[i] = Stereotypes.fibers().sink(null);
-    double makingSeconds = Experiment.seconds(began);
+    double makingSeconds = Experiment.secondsSince(began);
     began = System.nanoTime();
     for (int start = 0; start < actors; start += BLOCK) { // so that not all tasks run at the same time
       int end = Math.min(actors, start + BLOCK);
@@ -83,7 +83,7 @@ public final class LiveActors {
       for (int i = start; i < end; i++) sinks[i].execAsync(nothing -> remaining.countDown());
       remaining.await();
     }
-    double workingSeconds = Experiment.seconds(began);
+    double workingSeconds = Experiment.secondsSince(began);
     double bytesPerActor = (Experiment.usedHeap() - heapBefore) / (double) actors;
     ChildJvm.tell(bytesPerActor, makingSeconds * 1e9 / actors, workingSeconds * 1e9 / actors);
     if (sinks[actors - 1] == null) throw new AssertionError(); // keeps the actors reachable until here

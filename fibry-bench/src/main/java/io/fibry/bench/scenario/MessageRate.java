@@ -44,7 +44,7 @@ public final class MessageRate {
       });
     }
     allHandled.await();
-    double rate = messagesPerSender * senders / Experiment.seconds(began) / 1e6;
+    double rate = messagesPerSender * senders / Experiment.secondsSince(began) / 1e6;
     actor.close();
     return rate;
   }
@@ -66,6 +66,6 @@ public final class MessageRate {
       });
     }
     receiver.join();
-    return messagesPerSender * senders / Experiment.seconds(began) / 1e6;
+    return messagesPerSender * senders / Experiment.secondsSince(began) / 1e6;
   }
 }

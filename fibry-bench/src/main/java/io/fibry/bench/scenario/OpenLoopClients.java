@@ -8,8 +8,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Starts clients of a service at random times, independent of the answers (an open loop). A client
- * gives up after {@link #PATIENCE}.
+ * Starts clients of a service at random times, independent of the answers (an open loop). An answer
+ * that comes later than {@link #PATIENCE} does not count; the service should give up by then.
  */
 final class OpenLoopClients implements AutoCloseable {
   static final long PATIENCE = TimeUnit.MILLISECONDS.toNanos(500);
@@ -38,19 +38,19 @@ final class OpenLoopClients implements AutoCloseable {
     var latencies = new ConcurrentLinkedQueue<Long>(); // in nanoseconds, of the timely answers of this call
     long began = System.nanoTime();
     long end = began + (long) (seconds * 1e9);
-    arrivals.run(perSecond, end, arrival -> clientThreads.execute(() -> client(arrival, latencies)));
+    arrivals.run(perSecond, end, arrival -> clientThreads.execute(() -> serveClient(arrival, latencies)));
     PoissonArrivals.waitUntil(end);
     long[] sorted = latencies.stream().mapToLong(Long::longValue).sorted().toArray();
-    return new LoadStatistics(sorted.length / Experiment.seconds(began),
+    return new LoadStatistics(sorted.length / Experiment.secondsSince(began),
         sorted.length == 0 ? 0 : sorted[(sorted.length - 1) * 99 / 100] / 1e6);
   }
 
-  private void client(long arrival, Queue<Long> latencies) {
+  private void serveClient(long arrival, Queue<Long> latencies) {
     try {
       service.serve();
       long latency = System.nanoTime() - arrival;
       if (latency <= PATIENCE) latencies.add(latency);
-    } catch (Exception failure) { // the client was refused or gave up
+    } catch (Exception failure) { // the client was refused, or the service gave up
     }
   }
 

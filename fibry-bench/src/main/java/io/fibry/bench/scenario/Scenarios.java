@@ -53,7 +53,7 @@ public final class Scenarios {
       int exit =
           new ProcessBuilder(ChildJvm.command(List.of(), flags(scenario), scenario.main)).inheritIO().start().waitFor();
       System.out.printf("%s after %.0f s%n", exit == 0 ? "done" : "FAILED with exit code " + exit,
-          Experiment.seconds(began));
+          Experiment.secondsSince(began));
       if (exit != 0) failedNames.add(scenario.name);
     }
     System.out.println(failedNames.isEmpty() ? "\nall done" : "\nFAILED: " + failedNames);

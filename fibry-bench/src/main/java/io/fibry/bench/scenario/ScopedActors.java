@@ -74,13 +74,13 @@ public final class ScopedActors {
       long before = Experiment.usedHeap();
       long began = System.nanoTime();
       var endActors = sideIndex < Kind.values().length ? makeInFibry(kind, actors) : makeInPekko(kind, actors);
-      double nanosPerActor = Experiment.seconds(began) * 1e9 / size;
+      double nanosPerActor = Experiment.secondsSince(began) * 1e9 / size;
       bytesPerActor = (Experiment.usedHeap() - before) / (double) size;
       began = System.nanoTime();
       endActors.run();
       if (round < 0) continue;
       makingNanos[round] = nanosPerActor;
-      endingNanos[round] = Experiment.seconds(began) * 1e9 / size;
+      endingNanos[round] = Experiment.secondsSince(began) * 1e9 / size;
       if (actors[size - 1] == null) throw new AssertionError(); // keeps the actors reachable until here
     }
     ChildJvm.tell(bytesPerActor);

@@ -159,6 +159,6 @@ public final class SlowCalls {
       }));
     }
     for (var future : futures) future.get();
-    return Experiment.seconds(began) * 1e3;
+    return Experiment.secondsSince(began) * 1e3;
   }
 }

@@ -70,8 +70,8 @@ class Kotlin : Peer.Requests, Peer.BoundedMailboxes, Peer.Timers {
     return UnboundedReceiver(channel, receiving(channel, handler))
   }
 
-  override fun <M : Any> bounded(room: Int, handler: Consumer<M>): Receiver<M> {
-    val channel = Channel<M>(room)
+  override fun <M : Any> bounded(capacity: Int, handler: Consumer<M>): Receiver<M> {
+    val channel = Channel<M>(capacity)
     return BoundedReceiver(channel, receiving(channel, handler))
   }
 

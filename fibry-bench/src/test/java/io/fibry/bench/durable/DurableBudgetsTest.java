@@ -45,25 +45,25 @@ class DurableBudgetsTest {
     System.setProperty("size", size);
     var question = question(name);
 
-    var figures = question.program().measure();
+    var measurements = question.program().measure();
 
-    assertEquals(sides, figures.size());
-    assertTrue(figures.stream().allMatch(figure -> figure.median() > 0), figures.toString());
-    question.result(List.of(figures)).checkSides();
-    question.promises().forEach(promise -> promise.judge(List.of(figures)));
+    assertEquals(sides, measurements.size());
+    assertTrue(measurements.stream().allMatch(measurement -> measurement.median() > 0), measurements.toString());
+    question.result(List.of(measurements)).checkSides();
+    question.promises().forEach(promise -> promise.judge(List.of(measurements)));
   }
 
   @Test
   void appendsBenchmarkMeasuresEachStoreAndSize() throws Exception {
     System.setProperty("size", "8");
 
-    var figures = Appends.measure(List.of(Appends.MVSTORE));
+    var measurements = Appends.measure(List.of(Appends.MVSTORE));
 
     assertEquals(List.of("fibry, a folder", "fibry, a folder", "mvstore", "mvstore"),
-        figures.stream().map(RoundFigures::side).toList());
-    assertEquals(List.of(1L, 8L, 1L, 8L), figures.stream().map(RoundFigures::size).toList());
-    assertTrue(figures.stream().allMatch(figure -> figure.median() > 0), figures.toString());
-    question("durable-appends").result(List.of(figures)).checkSides();
+        measurements.stream().map(RoundMeasurements::side).toList());
+    assertEquals(List.of(1L, 8L, 1L, 8L), measurements.stream().map(RoundMeasurements::size).toList());
+    assertTrue(measurements.stream().allMatch(measurement -> measurement.median() > 0), measurements.toString());
+    question("durable-appends").result(List.of(measurements)).checkSides();
   }
 
   @Test
@@ -100,13 +100,13 @@ class DurableBudgetsTest {
 
   // ---- judgment of budgets
 
-  private static List<RoundFigures> process(double ours, double theirs) {
-    return List.of(RoundFigures.of("ours", "ops/s", ours), RoundFigures.of("theirs", "ops/s", theirs));
+  private static List<RoundMeasurements> process(double ours, double theirs) {
+    return List.of(RoundMeasurements.of("ours", "ops/s", ours), RoundMeasurements.of("theirs", "ops/s", theirs));
   }
 
   @Test
   void budgetIsKeptIfMedianOfProcessesIsWithinBound() {
-    var promise = FigureBudget.atLeast(2, 4, "appends", "ours", "theirs");
+    var promise = MeasurementBudget.atLeast(2, 4, "appends", "ours", "theirs");
 
     var row = promise.judge(List.of(process(90, 10), process(10, 10), process(30, 10)));
 
@@ -118,20 +118,20 @@ class DurableBudgetsTest {
   }
 
   @Test
-  void budgetIsBrokenIfFigureIsBeyondBound() {
-    assertTrue(FigureBudget.atLeast(2, 4, "", "", "").isKept(2));
-    assertFalse(FigureBudget.atLeast(2, 4, "", "", "").isKept(1.9));
-    assertTrue(FigureBudget.atMost(64, 48, "", "", "").isKept(64));
-    assertFalse(FigureBudget.atMost(64, 48, "", "", "").isKept(65));
+  void budgetIsBrokenIfMeasurementIsBeyondBound() {
+    assertTrue(MeasurementBudget.atLeast(2, 4, "", "", "").isKept(2));
+    assertFalse(MeasurementBudget.atLeast(2, 4, "", "", "").isKept(1.9));
+    assertTrue(MeasurementBudget.atMost(64, 48, "", "", "").isKept(64));
+    assertFalse(MeasurementBudget.atMost(64, 48, "", "", "").isKept(65));
     assertEquals("at most 64.0, aim 48.0: BROKEN",
-        FigureBudget.atMost(64, 48, "heap", "ours", "").judge(List.of(process(65, 0))).reference());
+        MeasurementBudget.atMost(64, 48, "heap", "ours", "").judge(List.of(process(65, 0))).reference());
   }
 
   @Test
-  void figuresWrittenAsLineAreParsedBack() {
-    var figures = new RoundFigures("fibry, a side", "ops/s", 1_024, List.of(1.5, 2e9, 3.0));
+  void measurementsWrittenAsLineAreParsedBack() {
+    var measurements = new RoundMeasurements("fibry, a side", "ops/s", 1_024, List.of(1.5, 2e9, 3.0));
 
-    assertEquals(figures, RoundFigures.parse(figures.toLine()));
-    assertEquals(3.0, figures.median());
+    assertEquals(measurements, RoundMeasurements.parse(measurements.toLine()));
+    assertEquals(3.0, measurements.median());
   }
 }

@@ -71,7 +71,7 @@ class ComparisonsTest {
         row("executorService", 900)));
 
     assertEquals("", RatioLoss.table(results, Map.of()));
-    assertTrue(RatioLoss.count(results).startsWith("Another side is better in [0 of 1 figures]("),
+    assertTrue(RatioLoss.count(results).startsWith("In [0 of 1 measurements]("),
         RatioLoss.count(results));
   }
 
@@ -96,7 +96,7 @@ class ComparisonsTest {
   void sideWithoutMeasuredBaseIsError() {
     var failure = failureMessage(() -> result("jmh-PipelineStages", row("executors", 1)).check());
 
-    assertEquals("of the bases [pipeline] of jmh-PipelineStages, 0 have figures in ns/op, but 'executors' needs "
+    assertEquals("of the bases [pipeline] of jmh-PipelineStages, 0 have measurements in ns/op, but 'executors' needs "
         + "exactly one such base; measure the base too, or change Comparisons", failure);
   }
 
@@ -129,7 +129,7 @@ class ComparisonsTest {
   void eachDeclaredComparisonIsMeasuredOrNamedByPage() throws Exception {
     var questions = new ArrayList<String>();
     try (var pages = Files.newDirectoryStream(PAGES, "*.md")) {
-      for (var page : pages) questions.addAll(Page.blocks(page));
+      for (var page : pages) questions.addAll(Page.blockNames(page));
     }
     ResultFiles.read(DATA).forEach(result -> questions.add(result.question()));
 

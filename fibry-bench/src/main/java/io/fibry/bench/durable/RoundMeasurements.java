@@ -1,5 +1,6 @@
 package io.fibry.bench.durable;
 
+import io.fibry.bench.report.ResultRow;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -10,11 +11,11 @@ import java.util.stream.Collectors;
  * @param size the measured size, such as a number of threads; 0 if the question has no sizes
  * @param rounds the result of each round, in {@code unit}
  */
-record RoundFigures(String side, String unit, long size, List<Double> rounds) {
+record RoundMeasurements(String side, String unit, long size, List<Double> rounds) {
   private static final String SEPARATOR = "\t";
 
-  static RoundFigures of(String side, String unit, Double... rounds) {
-    return new RoundFigures(side, unit, 0, List.of(rounds));
+  static RoundMeasurements of(String side, String unit, Double... rounds) {
+    return new RoundMeasurements(side, unit, 0, List.of(rounds));
   }
 
   /** Returns these results as a line for the parent process, which {@link #parse} parses. */
@@ -23,13 +24,13 @@ record RoundFigures(String side, String unit, long size, List<Double> rounds) {
         rounds.stream().map(Object::toString).collect(Collectors.joining(" ")));
   }
 
-  static RoundFigures parse(String line) {
+  static RoundMeasurements parse(String line) {
     var fields = line.split(SEPARATOR);
-    return new RoundFigures(fields[0], fields[1], Long.parseLong(fields[2]),
+    return new RoundMeasurements(fields[0], fields[1], Long.parseLong(fields[2]),
         Arrays.stream(fields[3].split(" ")).map(Double::valueOf).toList());
   }
 
   double median() {
-    return rounds.stream().sorted().toList().get(rounds.size() / 2);
+    return ResultRow.median(rounds.stream().mapToDouble(Double::doubleValue).sorted().toArray());
   }
 }
