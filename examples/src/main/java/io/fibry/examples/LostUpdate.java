@@ -12,7 +12,7 @@ import java.util.ArrayList;
 /** Two tills each read a stock and write back one hat less: a simulation finds the lost sale. */
 class LostUpdate {
   sealed interface Message {}
-  record Left() implements Message {}
+  record Read() implements Message {}
   record Write(int hats) implements Message {}
 
   /** The fix is one message, Sell, for which the stock itself subtracts a hat. */
@@ -26,7 +26,7 @@ class LostUpdate {
 
     private static Actor<String> till(ActorScope scope, String name, ActorWithReturn<Message, Integer> stock) {
       return scope.named(name).newActor((String customer) -> {
-        int left = stock.ask(new Left());
+        int left = stock.ask(new Read());
         stock.ask(new Write(left - 1));
       });
     }
@@ -40,7 +40,7 @@ class LostUpdate {
       Thread.sleep(2_000); // until the next customer comes
       for (var shop : shops) shop.second().sendMessage("Bob");
       town.awaitQuiescence(Duration.ofMinutes(1));
-      long wrongShops = shops.stream().filter(shop -> shop.stock().ask(new Left()) != 8).count();
+      long wrongShops = shops.stream().filter(shop -> shop.stock().ask(new Read()) != 8).count();
       System.out.println("real threads: " + wrongShops + " of 300 shops have lost a sale");
     }
     try {
@@ -51,7 +51,7 @@ class LostUpdate {
         Thread.sleep(2_000);
         shop.second().sendMessage("Bob");
         sim.scope().awaitQuiescence(Duration.ofMinutes(1));
-        if (shop.stock().ask(new Left()) != 8) throw new AssertionError("a sale is lost");
+        if (shop.stock().ask(new Read()) != 8) throw new AssertionError("a sale is lost");
       });
     } catch (SimulationFailure failure) {
       System.out.println(failure.getMessage());

@@ -115,19 +115,19 @@ class Tour {
     var creation = rows.get(0);
     var heap = rows.get(1);
     var block = rows.get(6);
-    double addedMicros = (block.figure() - block.reference()) / blockedActors / 1000;
+    double addedMicros = (block.value() - block.reference()) / blockedActors / 1000;
     return List.of(
         warnIfFewer(actorCount, wantedActors)
             + format("%.0f ns each. An actor is an object; it has a thread only while it works.",
-                creation.figure() / actorCount),
+                creation.value() / actorCount),
         format(
             "%,d actors take %,.1f MB; as many threads would take %,.1f MB. "
                 + "A sink, which has no handler, takes %.0f bytes.",
             actorCount,
-            heap.figure() * actorCount / 1e6, heap.reference() * actorCount / 1e6, sinkBytes),
+            heap.value() * actorCount / 1e6, heap.reference() * actorCount / 1e6, sinkBytes),
         format("%,.0f handled in a second, one at a time: the handler needs no locks.", rows.get(2).perSecond()),
         format("%,.0f in a second: four senders get %.1f times as much through as one.", rows.get(3).perSecond(),
-            rows.get(2).figure() / rows.get(3).figure()),
+            rows.get(2).value() / rows.get(3).value()),
         format("%,.0f in a second. Each wakes an idle actor, which handles it and becomes idle again.",
             rows.get(4).perSecond()),
         format("%,.0f answers in a second, one after the other. The wait holds no platform thread.",
@@ -144,7 +144,7 @@ class Tour {
     return actual < wanted ? format("The heap is too small for %,d. ", wanted) : "";
   }
 
-  private static String format(String text, Object... figures) {
-    return String.format(Locale.ROOT, text, figures);
+  private static String format(String text, Object... values) {
+    return String.format(Locale.ROOT, text, values);
   }
 }

@@ -15,7 +15,7 @@ class Transfer {
   sealed interface Message {}
   record Deposit(long cents) implements Message, Request<Deposit, Long> {}
   record Pay(String to, long cents) implements Message, Request<Pay, Boolean> {}
-  record Take(String from, long cents) implements Message {}
+  record Credit(String from, long cents) implements Message {}
   record Balance() implements Message, Request<Balance, Long> {}
 
   static final Durable<Message> PURSE = Durable.kind("purse", Message.class).state(0L).handler(Transfer::handle);
@@ -31,12 +31,12 @@ class Transfer {
         boolean enough = cents >= p.cents();
         context.reply(p, enough);
         if (!enough) yield cents; // the state is unchanged, so nothing is stored
-        context.sendMessage(PURSE, p.to(), new Take(context.key(), p.cents())); // arrives once, if this turn is stored
+        context.sendMessage(PURSE, p.to(), new Credit(context.key(), p.cents())); // arrives once, with this turn
         yield cents - p.cents();
       }
-      case Take t -> {
-        context.afterCommit(() -> NEWS.add(context.key() + " got " + t.cents() + " from " + t.from()));
-        yield cents + t.cents();
+      case Credit c -> {
+        context.afterCommit(() -> NEWS.add(context.key() + " got " + c.cents() + " from " + c.from()));
+        yield cents + c.cents();
       }
       case Balance b -> {
         context.reply(b, cents);

@@ -28,7 +28,7 @@ class SimulatedExamplesTest {
   static final Map<String, List<String>> BUGS = Map.of(
       "LostUpdate", List.of("real threads: # of 300 shops have lost a sale", "seed # fails after # steps.*",
           "java.lang.AssertionError: a sale is lost", "faults: delays", " *# *# s  main --> till 1: Ada",
-          " *# *# s  till 1 --> stock: Left\\[].*", " *# *# s  till . --> stock: Write\\[hats=9].*",
+          " *# *# s  till 1 --> stock: Read\\[].*", " *# *# s  till . --> stock: Write\\[hats=9].*",
           " *# *# s  till . --> stock: Write\\[hats=9].*", "again: -Dfibry.simulation=#.*"),
       "PaidTwice", List.of("real threads: # orders, each paid once: (true|false)", "seed # fails after # steps.*",
           "not always so: each order is paid once", "faults: delays", " *# *# s  till --> bank: order #.*",

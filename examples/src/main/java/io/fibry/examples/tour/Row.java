@@ -4,23 +4,23 @@ import java.util.List;
 import java.util.Locale;
 
 /** A measurement of Fibry and of its reference, in nanoseconds or bytes. */
-public record Row(Unit unit, String ours, double figure, String theirs, double reference) {
+public record Row(Unit unit, String ours, double value, String theirs, double reference) {
   /** The unit of a measurement, which decides how it is printed. */
   enum Unit {
     EACH, TOTAL, HEAP;
 
-    private String text(double figure) {
+    private String text(double value) {
       return switch (this) {
-        case EACH -> figure < 1000 ? format("%.0f ns", figure) : format("%,.1f us", figure / 1000);
-        case TOTAL -> format(figure < 1e7 ? "%.1f ms" : "%,.0f ms", figure / 1e6);
-        case HEAP -> format("%,.0f bytes", figure);
+        case EACH -> value < 1000 ? format("%.0f ns", value) : format("%,.1f us", value / 1000);
+        case TOTAL -> format(value < 1e7 ? "%.1f ms" : "%,.0f ms", value / 1e6);
+        case HEAP -> format("%,.0f bytes", value);
       };
     }
   }
 
   /** Returns how many of the measured operations are done in a second. */
   public double perSecond() {
-    return 1e9 / figure;
+    return 1e9 / value;
   }
 
   /** Prints each row with its reference and its sentence. */
@@ -29,19 +29,19 @@ public record Row(Unit unit, String ours, double figure, String theirs, double r
         "-".repeat(92));
     for (int i = 0; i < rows.size(); i++) {
       var row = rows.get(i);
-      System.out.printf("%-56s %12s   %s%n", row.ours, row.unit.text(row.figure), row.ratio());
+      System.out.printf("%-56s %12s   %s%n", row.ours, row.unit.text(row.value), row.ratio());
       System.out.printf("  %-54s %12s%n", row.theirs, row.unit.text(row.reference));
       System.out.printf("    -> %s%n", sentences.get(i));
     }
   }
 
   private String ratio() {
-    double ratio = reference / figure;
+    double ratio = reference / value;
     return format(ratio < 10 ? "%.2g" : "%.0f", ratio)
         + (unit == Unit.HEAP ? " x the heap" : " x the time");
   }
 
-  private static String format(String format, double figure) {
-    return String.format(Locale.ROOT, format, figure);
+  private static String format(String format, double value) {
+    return String.format(Locale.ROOT, format, value);
   }
 }
