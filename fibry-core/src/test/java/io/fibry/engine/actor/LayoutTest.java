@@ -31,9 +31,9 @@ import org.openjdk.jol.info.ClassLayout;
 import org.openjdk.jol.info.GraphLayout;
 
 /**
- * Tests that an actor is one object of 40 bytes, and that a sink retains at most 64 bytes, before
- * and after it handles messages. The sizes hold for the default flags of the JVM, with compressed
- * references and without compact headers.
+ * Tests that the cell of an actor is one object of 40 bytes, and that a sink retains at most 64
+ * bytes, before and after it handles messages. The sizes hold for the default flags of the JVM,
+ * with compressed references and without compact headers.
  */
 class LayoutTest {
   private static final int SINKS = 10_000;
@@ -44,7 +44,7 @@ class LayoutTest {
 
   @Promise("11.1")
   @Test
-  void actorIsOneObjectOf40Bytes() {
+  void cellOfActorIsOneObjectOf40Bytes() {
     assertEquals(40, size(ActorCell.class));
   }
 
