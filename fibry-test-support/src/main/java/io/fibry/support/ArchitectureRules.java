@@ -2,6 +2,7 @@ package io.fibry.support;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaField;
@@ -29,8 +30,13 @@ import org.junit.jupiter.api.Test;
  * the module describes the intended structure, and gives a reason for each exception.
  */
 public abstract class ArchitectureRules {
+  private static final Path MAIN_FOLDER = Path.of("target/classes");
+  /** The classes of the module and of its tests, imported together because importing takes long. */
+  private static final JavaClasses MAIN_AND_TESTS =
+      new ClassFileImporter().importPaths(MAIN_FOLDER, Path.of("target/test-classes"));
   /** The compiled classes of the module whose tests run. */
-  public static final JavaClasses MAIN = new ClassFileImporter().importPath(Path.of("target/classes"));
+  public static final JavaClasses MAIN = MAIN_AND_TESTS.that(DescribedPredicate.describe("are main code",
+      type -> Path.of(type.getSource().orElseThrow().getUri()).startsWith(MAIN_FOLDER.toAbsolutePath())));
   /** The usual reason of an exempt dependency. */
   protected static final String FACTORY = "a public type, and the implementation that its factory method creates";
 
@@ -280,12 +286,9 @@ public abstract class ArchitectureRules {
     var needlessNames = new TreeSet<String>();
     var exportedPackages = exportedPackages("exports ([\\w.]+)(?: to|;)");
 
-    var types = new ClassFileImporter().importPaths(Path.of("target/classes"), Path.of("target/test-classes"));
-    for (var type : types) {
-      if (!MAIN.contain(type.getName()) || exportedPackages.contains(type.getPackageName()) || type.isInterface()
-          || !isPublic(type))
-        continue;
-      if (type.isTopLevelClass() && isUnused(type, types) && !typesUsedByTestsOfOtherModules().contains(type.getName()))
+    for (var type : MAIN) {
+      if (exportedPackages.contains(type.getPackageName()) || type.isInterface() || !isPublic(type)) continue;
+      if (type.isTopLevelClass() && isUnused(type) && !typesUsedByTestsOfOtherModules().contains(type.getName()))
         needlessNames.add(type.getName());
       for (var member : type.getMembers())
         if (isPublic(member) && isNeedlesslyPublic(member)) needlessNames.add(member.getFullName());
@@ -295,8 +298,8 @@ public abstract class ArchitectureRules {
   }
 
   /** Returns whether other packages use neither the top-level type nor its nested types. */
-  private static boolean isUnused(JavaClass type, JavaClasses types) {
-    return types.stream().filter(used -> outermost(used).equals(type))
+  private static boolean isUnused(JavaClass type) {
+    return MAIN_AND_TESTS.stream().filter(used -> outermost(used).equals(type))
         .flatMap(used -> used.getDirectDependenciesToSelf().stream())
         .allMatch(use -> use.getOriginClass().getPackageName().equals(type.getPackageName()));
   }
