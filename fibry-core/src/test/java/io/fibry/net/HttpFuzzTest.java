@@ -49,7 +49,8 @@ class HttpFuzzTest {
   private static final Pattern TARGET = Pattern.compile(
       "(?:http://(" + "[^/?]+" + "))?(/" + SEGMENTS + ")?(?:\\?((?:[\\x21\\x22\\x24\\x26-\\x7e]|%[0-9A-Fa-f]{2})*))?",
       Pattern.CASE_INSENSITIVE);
-  private static final Pattern HOST = Pattern.compile("(?:\\[[0-9A-Fa-f:.]*\\]|[A-Za-z0-9._~-]+)(?::[0-9]{0,5})?");
+  private static final Pattern HOST =
+      Pattern.compile("(?:\\[(?=(?:[^]:]*:){2})[0-9A-Fa-f:.]*\\]|[A-Za-z0-9._~-]+)(?::[0-9]{0,5})?");
 
   private static final int ROUNDS = Integer.getInteger("fibry.rounds", 1_000);
 
