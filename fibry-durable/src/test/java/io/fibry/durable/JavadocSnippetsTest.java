@@ -67,7 +67,7 @@ class JavadocSnippetsTest {
       .state("new").handler((state, step, context) -> switch (step) {
         case Place place -> {
           String receipt = context.step("charge", String.class,
-              () -> charge(place.cents(), context.idempotencyKey("charge"))); // once, even if the process ends
+              () -> charge(place.cents(), context.idempotencyKey("charge"))); // not run again once its result is stored
           context.sendMessage(PARCEL, context.key(), new Ship(place.item(), receipt)); // with this turn, or never
           context.setReminder("thanks", new SayThanks(), Duration.ofDays(7)); // even if the process ends
           yield "placed";
