@@ -267,7 +267,7 @@ public interface ActorScope extends AutoCloseable {
      * @param limit by default 10 seconds, for all actors together; zero interrupts at once
      */
     public Options withDrainLimit(Duration limit) {
-      requireNotNegative(limit, "drain limit");
+      Durations.requireNotNegative(limit, "drain limit", "a drain limit");
       return with(copy -> copy.drainLimit = limit);
     }
 
@@ -277,7 +277,7 @@ public interface ActorScope extends AutoCloseable {
      * @param grace by default 1 second; zero cuts the actor off at once
      */
     public Options withKillGrace(Duration grace) {
-      requireNotNegative(grace, "kill grace");
+      Durations.requireNotNegative(grace, "kill grace", "a kill grace");
       return with(copy -> copy.killGrace = grace);
     }
 
@@ -346,12 +346,6 @@ public interface ActorScope extends AutoCloseable {
      */
     public Options withMessageContents(boolean isShown) {
       return with(copy -> copy.mayShowMessageContents = isShown);
-    }
-
-    private static void requireNotNegative(Duration limit, String name) {
-      if (Objects.requireNonNull(limit, name).isNegative())
-        throw new IllegalArgumentException(
-            "a " + name + " of " + Durations.text(limit) + " is negative; give zero or more");
     }
 
     /** {@return the default strategy} */

@@ -57,9 +57,7 @@ final class Schedule {
   private static Exitable start(ActorBuilder<?> builder, Duration initialDelay, boolean isFixedRate, Duration interval,
       Handler<Exitable> task) {
     Objects.requireNonNull(task, "task");
-    if (Objects.requireNonNull(initialDelay, "initial").isNegative())
-      throw new IllegalArgumentException(
-          "an initial delay of " + Durations.text(initialDelay) + " is negative; give zero or more");
+    Durations.requireNotNegative(initialDelay, "initial", "an initial delay");
     var schedule = new Schedule(BlockBuilder.of(builder).scheduler(), Durations.nanos(initialDelay), isFixedRate,
         Durations.nanos(interval), task);
     Actor<ScheduledRun> actor = ((ActorBuilder<Object>) builder).mailbox(Mailbox.unbounded())

@@ -1,9 +1,13 @@
 package io.fibry.text;
 
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 
-/** Converts durations to nanoseconds and to texts. */
+/**
+ * Checks durations, and converts them to nanoseconds and to texts. The class has no static
+ * initializer, so its first use cannot fail for ever at the end of a stack.
+ */
 public final class Durations {
   /**
    * The longest duration that {@link #nanos} returns, in ns. The sum of two such durations and a
@@ -12,10 +16,21 @@ public final class Durations {
   public static final long MAX_NANOS = Long.MAX_VALUE / 4;
 
   private static final long MILLENNIUM_DAYS = 365_000;
-  private static final Duration FOREVER = Duration.ofSeconds(Long.MAX_VALUE);
   private static final long MINUTE_NANOS = 60_000_000_000L;
 
   private Durations() {}
+
+  /**
+   * Returns the time if it is not negative. Otherwise throws an exception.
+   *
+   * @param parameter the name of the caller's parameter
+   * @param quantity the kind of time, with an article
+   */
+  public static Duration requireNotNegative(Duration time, String parameter, String quantity) {
+    if (Objects.requireNonNull(time, parameter).isNegative())
+      throw new IllegalArgumentException(quantity + " of " + text(time) + " is negative; give zero or more");
+    return time;
+  }
 
   /** Returns the nanoseconds of a duration, but at most {@link #MAX_NANOS}. */
   public static long nanos(Duration duration) {
@@ -28,7 +43,8 @@ public final class Durations {
    */
   public static String text(Duration time) {
     if (time == null) return "null"; // the caller's null check follows, and names the parameter
-    if (time.isNegative()) return "-" + text(time.getSeconds() == Long.MIN_VALUE ? FOREVER : time.negated());
+    if (time.isNegative())
+      return "-" + text(time.getSeconds() == Long.MIN_VALUE ? Duration.ofSeconds(Long.MAX_VALUE) : time.negated());
     long days = time.toDays();
     if (days >= MILLENNIUM_DAYS) return "for ever";
     if (days > 0) return inTwoUnits(days, "d", time.toHoursPart(), "h");

@@ -38,10 +38,7 @@ abstract class TaskScheduler implements Scheduler {
   }
 
   static long checkedDelay(Duration delay, String name) {
-    if (Objects.requireNonNull(delay, name).isNegative())
-      throw new IllegalArgumentException(
-          "a delay of " + Durations.text(delay) + " is negative; give zero or more");
-    return nanos(delay);
+    return nanos(Durations.requireNotNegative(delay, name, "a delay"));
   }
 
   private static long checkedPeriod(Duration period, String name) {

@@ -43,10 +43,10 @@ public final class TimedMessage extends AttachedTimer implements Runnable {
    * the duration, and is not called if the actor has ended.
    */
   private static Duration checked(Duration time, boolean isPeriodic) {
-    if (Objects.requireNonNull(time, isPeriodic ? "period" : "delay").isNegative() || isPeriodic && time.isZero())
+    if (!isPeriodic) return Durations.requireNotNegative(time, "delay", "a delay");
+    if (!Objects.requireNonNull(time, "period").isPositive())
       throw new IllegalArgumentException(
-          isPeriodic ? "a period of " + Durations.text(time) + " never ends; give more than zero"
-              : "a delay of " + Durations.text(time) + " is negative; give zero or more");
+          "a period of " + Durations.text(time) + " never ends; give more than zero");
     return time;
   }
 

@@ -83,10 +83,7 @@ public final class Deadline extends LongWaitSweep.SweepEntry implements BooleanS
   }
 
   public static Duration notNegative(Duration limit) {
-    if (Objects.requireNonNull(limit, "limit").isNegative())
-      throw new IllegalArgumentException(
-          "a limit of " + Durations.text(limit) + " is negative; give zero or more");
-    return limit;
+    return Durations.requireNotNegative(limit, "limit", "a limit");
   }
 
   /**

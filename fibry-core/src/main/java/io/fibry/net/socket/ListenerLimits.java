@@ -36,10 +36,7 @@ public record ListenerLimits(InetAddress address, int maxConnections, Duration h
   }
 
   public static Duration notNegative(Duration limit, String name) {
-    if (Objects.requireNonNull(limit, "limit").isNegative())
-      throw new IllegalArgumentException(
-          name + " limit of " + Durations.text(limit) + " is negative; give zero or more");
-    return limit;
+    return Durations.requireNotNegative(limit, "limit", name + " limit");
   }
 
   public static int atLeastOne(int number, String name) {
