@@ -1,5 +1,7 @@
 package io.fibry.durable;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
 import io.fibry.Actor;
 import io.fibry.FailureOutcome;
 import io.fibry.Request;
@@ -269,16 +271,27 @@ public final class Ledgers implements AutoCloseable {
 
   // ---- checks
 
-  /** Ends the askers. Returns descriptions of all broken promises, up to a maximum. */
-  public List<String> violations() {
-    return violations(addressesByNode.get().getFirst());
+  /** Ends the askers, asserts that all promises are kept, and checks the ledgers' histories. */
+  public void check(Store store) throws InterruptedException {
+    check(addressesByNode.get().getFirst(), store);
   }
 
   /**
-   * Ends the askers, and reads the ledgers through these addresses, which must be of a new node if
-   * there are several nodes.
+   * Checks the same as {@link #check(Store)}, but reads the ledgers through these addresses. If
+   * there are several nodes, the addresses must be of a new node.
    */
-  public List<String> violations(Addresses reader) {
+  public void check(Addresses reader, Store store) throws InterruptedException {
+    assertNoViolation(reader);
+    checkHistories(store);
+  }
+
+  /** Ends the askers, and asserts that all promises are kept. */
+  public void assertNoViolation(Addresses reader) {
+    assertEquals(List.of(), violations(reader), () -> "-Dfibry.seed=" + seed);
+  }
+
+  /** Returns descriptions of all broken promises, up to a maximum. */
+  private List<String> violations(Addresses reader) {
     stop.set(true);
     askers.forEach(Patience::value);
     var violations = new ArrayList<String>();

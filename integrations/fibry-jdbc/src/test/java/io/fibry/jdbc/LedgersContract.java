@@ -1,7 +1,5 @@
 package io.fibry.jdbc;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
-
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.durable.Ledgers;
@@ -54,7 +52,7 @@ abstract class LedgersContract extends DatabaseFixture {
       ledgers.awaitMore(ANSWERS);
       endFaults.run();
 
-      assertEquals(List.of(), ledgers.violations(addresses("reader", source)), () -> "-Dfibry.seed=" + ledgers.seed());
+      ledgers.assertNoViolation(addresses("reader", source));
       deliverPendingAtOnce();
       Ledgers.checkHistories(open());
       System.out.println(ledgers);
