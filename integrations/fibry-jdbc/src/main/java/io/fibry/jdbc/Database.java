@@ -78,10 +78,17 @@ final class Database {
     for (int failures = 0;;) try {
       return runOnce(work, mayAutoCommit);
     } catch (SQLException failure) {
-      if (System.nanoTime() - deadline > 0) throw failure;
+      if (System.nanoTime() - deadline > 0) throw withoutSecrets(failure);
       if (isLockedOut(failure)) LockSupport.parkNanos(RETRY_NANOS);
-      else if (++failures == MAX_ATTEMPTS || !isTransient(failure)) throw failure;
+      else if (++failures == MAX_ATTEMPTS || !isTransient(failure)) throw withoutSecrets(failure);
     }
+  }
+
+  private static SQLException withoutSecrets(SQLException failure) {
+    var redacted = JdbcUrls.redact(failure);
+    return redacted != failure && failure instanceof LostCommitException
+        ? new LostCommitException(redacted) // the outcome stays unknown
+        : redacted;
   }
 
   /** Returns whether another transaction, such as a backup, held a lock for too long. */

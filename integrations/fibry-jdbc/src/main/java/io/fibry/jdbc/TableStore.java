@@ -53,18 +53,13 @@ final class TableStore extends JdbcStore implements StoreBackend {
     var database = new Database(source, (int) options.statementLimit().toMillis());
     String name = "the store in a database";
     try {
-      name = database.read(connection -> "the store in " + address(connection.getMetaData().getURL()));
+      name = database.read(connection -> "the store in " + JdbcUrls.address(connection.getMetaData().getURL()));
       var store = new TableStore(name, options, database, StoreSchema.open(database, name));
       store.batchWriter.start();
       return store;
     } catch (SQLException failure) {
       throw new StoreReadException(name + " cannot be opened: " + Lines.message(failure), failure);
     }
-  }
-
-  /** Returns the URL without its parameters, which may have secrets. */
-  private static String address(String url) {
-    return url.replaceAll("[?;].*", "");
   }
 
   // ---- reading
