@@ -28,14 +28,21 @@ public final class FileDisk implements StorageDirectory {
   private static final Set<StandardOpenOption> WRITE_OPTIONS =
       Set.of(StandardOpenOption.CREATE, StandardOpenOption.WRITE);
 
+  /** Opens the channel of a file. */
+  interface ChannelOpener {
+    FileChannel open(Path file, Set<StandardOpenOption> options, FileAttribute<?>... attributes) throws IOException;
+  }
+
   private final Path folder;
   private final FolderLock lock;
   private final FileAttribute<?>[] attributes; // the permissions of new files
+  private final ChannelOpener opener;
   private final ConcurrentHashMap<String, FileChannel> openChannels = new ConcurrentHashMap<>(); // open files by name
 
-  private FileDisk(Path folder, FolderLock lock) {
+  private FileDisk(Path folder, FolderLock lock, ChannelOpener opener) {
     this.folder = folder;
     this.lock = lock;
+    this.opener = opener;
     this.attributes = PrivateFolder.ownersOnly(folder, "rw-------");
   }
 
@@ -45,8 +52,13 @@ public final class FileDisk implements StorageDirectory {
    * @throws io.fibry.store.StoreInUseException if the folder is locked
    */
   public static FileDisk open(Path folder) throws IOException {
+    return open(folder, FileChannel::open);
+  }
+
+  /** Opens a folder for a test with its own channels. */
+  static FileDisk open(Path folder, ChannelOpener opener) throws IOException {
     PrivateFolder.create(folder);
-    return new FileDisk(folder, FolderLock.lockForWriting(folder));
+    return new FileDisk(folder, FolderLock.lockForWriting(folder), opener);
   }
 
   /**
@@ -56,7 +68,7 @@ public final class FileDisk implements StorageDirectory {
    * @throws io.fibry.store.StoreInUseException if a store has the folder open
    */
   public static FileDisk openReadOnly(Path folder) throws IOException {
-    return new FileDisk(folder, FolderLock.lockForReading(folder));
+    return new FileDisk(folder, FolderLock.lockForReading(folder), FileChannel::open);
   }
 
   @Override
@@ -106,7 +118,7 @@ public final class FileDisk implements StorageDirectory {
   private FileChannel channel(String name) throws IOException {
     var openChannel = openChannels.get(name);
     if (openChannel != null) return openChannel;
-    var newChannel = FileChannel.open(folder.resolve(name), WRITE_OPTIONS, attributes);
+    var newChannel = opener.open(folder.resolve(name), WRITE_OPTIONS, attributes);
     var otherChannel = openChannels.putIfAbsent(name, newChannel);
     if (otherChannel == null) return newChannel;
     newChannel.close();
