@@ -42,6 +42,29 @@ class RemoteActorInMemoryTest extends RemoteActorContract {
     }
   }
 
+  @Test
+  void requestToEntityWithoutLimitUsesAskLimitOfNode() {
+    var clock = new ManualScheduler();
+    var limit = Duration.ofSeconds(3);
+    try (ActorScope scope = ActorSystem.openScope("limits", o -> o.withScheduler(clock));
+        var node = Cluster.join("limits", MemoryNetwork.create(clock),
+            options -> options.withScope(scope).withAskLimit(limit))) {
+      var promiseMade = new CompletableFuture<Boolean>();
+      node.host("till", Promise.class, scope.anonymous(), Duration.ofMinutes(5),
+          (builder, key) -> builder.newActor((Promise promise, ActorContext<Promise> context) -> {
+            context.replyWhen(promise, new CompletableFuture<>());
+            promiseMade.complete(true);
+          }));
+      var answer = node.entities("till", Promise.class).actor("a").sendMessageReturn(new Promise());
+      Patience.value(promiseMade);
+      assertTrue(scope.awaitQuiescence(Patience.LONG));
+      clock.advance(Duration.ofMinutes(1)); // more than the default limit
+
+      var failure = assertInstanceOf(AskTimeoutException.class, Patience.failure(answer));
+      assertTrue(failure.limit().compareTo(limit) <= 0, failure.getMessage());
+    }
+  }
+
   /** The remote node reports the time-out 100 ms before the asker stops waiting. */
   @Test
   void timeoutSaysThatRemoteHandlerPromisedAnswer() {
