@@ -684,16 +684,12 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   record CutOffTimer(Cell cell) implements Runnable, Rescuable {
     @Override
     public void run() {
-      try {
-        GuaranteedStart.start(new CutOffRun(cell));
-      } catch (Throwable noMemory) {
-        EngineThreads.rescue(this);
-      }
+      EngineThreads.runOrRetry(this);
     }
 
     @Override
     public void rescue() {
-      run();
+      GuaranteedStart.start(new CutOffRun(cell));
     }
   }
 

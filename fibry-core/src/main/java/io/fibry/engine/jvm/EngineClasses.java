@@ -56,7 +56,7 @@ public final class EngineClasses {
         "engine.jvm.AskChainLocals", "engine.jvm.BoundedCall", "engine.jvm.CallerThreadRunner",
         "engine.jvm.CoarseClock", "engine.jvm.EngineLog", "engine.jvm.EngineThreads", "engine.jvm.FiberStarter",
         "engine.jvm.GuaranteedStart", "engine.jvm.HandOver", "engine.jvm.MessageTexts", "engine.jvm.StackProbe",
-        "engine.jvm.StackTraces", "engine.jvm.StartRetrier$StrandedTask", "engine.message.AnswerType",
+        "engine.jvm.StackTraces", "engine.jvm.StartRetrier$RepeatedWork", "engine.message.AnswerType",
         "engine.message.Baggage", "engine.message.BaggageText", "engine.message.Deadline",
         "engine.message.EngineMessage", "engine.message.Envelope", "engine.message.JfrEvents",
         "engine.message.LongWaitSweep", "engine.message.RequestFailures", "engine.message.RequestFuture",

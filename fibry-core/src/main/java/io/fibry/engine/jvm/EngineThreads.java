@@ -34,9 +34,14 @@ public final class EngineThreads {
     FIBER_STARTER.start(task);
   }
 
-  /** Calls {@link Rescuable#rescue} on a fiber, as soon as memory for the fiber is available. */
-  public static void rescue(Rescuable rescuable) {
-    START_RETRIER.add(rescuable);
+  /** Does the work on this thread. If the work throws, repeats it on fibers until it succeeds. */
+  public static void runOrRetry(Rescuable work) {
+    START_RETRIER.runOrRetry(work);
+  }
+
+  /** Does the work on a fiber, and repeats it until it succeeds. Allocates nothing. */
+  public static void rescue(Rescuable work) {
+    START_RETRIER.add(work);
   }
 
   /** Starts the task on a fiber, as soon as memory for it is available. Allocates nothing. */

@@ -1,7 +1,6 @@
 package io.fibry.engine.jvm;
 
 import io.fibry.engine.world.Environment;
-import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -38,7 +37,7 @@ public final class GuaranteedStart extends AtomicBoolean implements Runnable { /
     } catch (Throwable noThread) { // a check will find a thread
     }
     try {
-      watch.scheduleCheck();
+      watch.check.schedule();
     } catch (Throwable noMemory) {
       if (start.compareAndSet(false, true)) throw noMemory; // claimed, so that it never runs
     }
@@ -58,51 +57,25 @@ public final class GuaranteedStart extends AtomicBoolean implements Runnable { /
   }
 
   /**
-   * Starts late tasks on platform threads until no task is left. No task is forgotten.
-   * {@code start} adds a task and then reads {@code isCheckScheduled}; a check clears
-   * {@code isCheckScheduled} and then reads the tasks. Each check that finds late tasks starts one
-   * more thread for them, so a task that hangs delays the tasks behind it by one check only.
+   * Starts late tasks on platform threads until no task is left. Each check that finds late tasks
+   * starts one more thread for them, so a task that hangs delays the tasks behind it by one check
+   * only.
    */
-  private static final class LateTaskWatch implements Rescuable {
+  private static final class LateTaskWatch {
     private static final int MAX_THREADS = 64;
 
     final ConcurrentLinkedQueue<GuaranteedStart> tasks = new ConcurrentLinkedQueue<>();
     private final ConcurrentLinkedQueue<GuaranteedStart> lateTasks = new ConcurrentLinkedQueue<>();
     private final AtomicInteger helperCount = new AtomicInteger(); // number of platform threads for late tasks
-    private final AtomicBoolean isCheckScheduled = new AtomicBoolean(); // whether a timer will call checkTasks
-    private final Runnable check = this::checkTasks; // linked now, because it may be needed when memory is exhausted
-    private final Runnable helper = this::runLate;
-
-    void scheduleCheck() {
-      if (isCheckScheduled.get() || !isCheckScheduled.compareAndSet(false, true)) return;
-      try {
-        Scheduler.system().schedule(LATE_AFTER, check);
-      } catch (Throwable noMemory) {
-        isCheckScheduled.set(false); // the next start tries again
-        throw noMemory;
-      }
-    }
-
-    private void scheduleCheckOrRescue() {
-      try {
-        scheduleCheck();
-      } catch (Throwable noMemory) {
-        EngineThreads.rescue(this);
-      }
-    }
-
-    @Override
-    public void rescue() {
-      scheduleCheckOrRescue();
-    }
+    final SharedCheck check = new SharedCheck(LATE_AFTER, this::checkTasks);
+    private final Runnable helper = this::runLate; // linked now, because it may be needed when memory is exhausted
 
     private void checkTasks() {
-      isCheckScheduled.set(false);
       try {
         moveLateTasks();
         if (!lateTasks.isEmpty()) startHelper();
       } finally { // also after an OutOfMemoryError
-        if (!tasks.isEmpty() || !lateTasks.isEmpty()) scheduleCheckOrRescue();
+        if (!tasks.isEmpty() || !lateTasks.isEmpty()) check.scheduleEventually();
       }
     }
 

@@ -1,10 +1,7 @@
 package io.fibry.engine.jvm;
 
-/** An object whose work failed for lack of memory or stack, and must be tried again on a fiber. */
+/** Work that is repeated on a fiber after it failed for lack of memory or stack. */
 public interface Rescuable {
-  /**
-   * Tries the work again. {@link StartRetrier} calls this method once, on a fiber. If the work
-   * fails again, the method must call {@link EngineThreads#rescue} again.
-   */
+  /** Does the work. {@link EngineThreads} repeats a call that throws. */
   void rescue();
 }

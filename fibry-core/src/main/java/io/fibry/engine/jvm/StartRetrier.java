@@ -5,9 +5,9 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Starts again what could not start for lack of memory or stack: a task that needs a fiber, or an
- * actor whose right to run is stranded. A thread tries again until each start succeeds. Adding a
- * start allocates no memory.
+ * The one place that repeats starts and other work that failed for lack of memory or stack. A
+ * thread starts a fiber for each task, until the start succeeds. Work that throws on its fiber is
+ * added again. Adding a start allocates no memory.
  *
  * <p>No start is missed once the thread runs. {@code add} fills a slot and then unparks the thread.
  * The thread checks all slots before it parks, and an unpark in between makes that park return at
@@ -25,16 +25,17 @@ final class StartRetrier {
    * A record, not a lambda: a lambda that is first linked without stack or memory may fail for
    * ever.
    */
-  private record StrandedTask(Rescuable rescuable) implements Runnable {
+  private record RepeatedWork(StartRetrier retrier, Rescuable work) implements Runnable {
     @Override
     public void run() {
-      rescuable.rescue();
+      if (!retrier.runOrRetry(work)) retrier.mustPause = true;
     }
   }
 
   private final AtomicReferenceArray<Object> pendingStarts = new AtomicReferenceArray<>(SLOTS);
   private final Executor fibers;
   private final Thread thread; // made in advance, while there is memory; started when first needed
+  private volatile boolean mustPause; // work has failed on its fiber; set by the fiber, cleared by the thread
 
   StartRetrier(Executor fibers) {
     this.fibers = fibers;
@@ -47,8 +48,19 @@ final class StartRetrier {
     retryLater(task);
   }
 
-  void add(Rescuable rescuable) {
-    retryLater(rescuable);
+  void add(Rescuable work) {
+    retryLater(work);
+  }
+
+  /** Does the work on this thread, and adds it if it throws. Returns whether it succeeded. */
+  boolean runOrRetry(Rescuable work) {
+    try {
+      work.rescue();
+      return true;
+    } catch (Throwable exhausted) {
+      add(work);
+      return false;
+    }
   }
 
   private void retryLater(Object start) {
@@ -74,11 +86,18 @@ final class StartRetrier {
   private void loop() {
     while (true) {
       try {
-        if (retryAll()) LockSupport.park();
-        else LockSupport.parkNanos(PAUSE);
+        if (retryAll() && !mustPause) LockSupport.park();
+        else pause();
         Thread.interrupted();
       } catch (Throwable failure) {} // no memory: the remaining starts stay in their slots
     }
+  }
+
+  /** Waits for the whole pause, even if {@code add} unparks the thread. */
+  private void pause() {
+    mustPause = false;
+    long start = System.nanoTime();
+    for (long passed = 0; passed < PAUSE; passed = System.nanoTime() - start) LockSupport.parkNanos(PAUSE - passed);
   }
 
   /** Tries all pending starts. Returns whether all starts succeeded. */
@@ -94,10 +113,10 @@ final class StartRetrier {
   /** Returns false if the start failed and is in a slot again. */
   private boolean tryStart(Object start) {
     while (true) try {
-      fibers.execute(start instanceof Runnable task ? task : new StrandedTask((Rescuable) start));
+      fibers.execute(start instanceof Rescuable work ? new RepeatedWork(this, work) : (Runnable) start);
       return true;
     } catch (Throwable noThread) {
-      if (putIntoSlot(start)) return false; // not by `add`, whose unpark would end the pause at once
+      if (putIntoSlot(start)) return false;
       LockSupport.parkNanos(PAUSE); // other starts have filled all slots
     }
   }

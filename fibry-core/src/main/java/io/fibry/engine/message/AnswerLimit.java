@@ -45,24 +45,13 @@ record AnswerLimit<R>(ExpiringAnswer<R> answer, Object message, Deadline deadlin
 
   @Override
   public void run() {
-    try {
-      answer.expire(message, deadline);
-    } catch (Throwable error) { // OutOfMemoryError: `expire` has changed nothing, and is tried again
-      startExpiryAgain();
-    }
+    EngineThreads.runOrRetry(this);
   }
 
-  private void startExpiryAgain() {
-    try {
-      deadline.startExpiry(this);
-    } catch (Throwable noMemory) {
-      EngineThreads.rescue(this);
-    }
-  }
-
+  /** Expires the answer. An expiry that throws has changed nothing. */
   @Override
   public void rescue() {
-    run();
+    answer.expire(message, deadline);
   }
 
   @Override

@@ -1,11 +1,7 @@
 package io.fibry.engine.message;
 
-import io.fibry.engine.jvm.EngineThreads;
-import io.fibry.engine.jvm.Rescuable;
-import io.fibry.engine.jvm.StackProbe;
-import io.fibry.time.Scheduler;
+import io.fibry.engine.jvm.SharedCheck;
 import java.time.Duration;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
@@ -16,9 +12,6 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
  * ends. The number of the thread chooses a stripe of 16 slots. If all slots of the stripe are
  * occupied, the wait is added to a list. Slots are better, because a list keeps ended waits in
  * memory until the next sweep.
- *
- * <p>No wait is missed: {@code add} adds the wait and then reads {@code SCHEDULED}, while the sweep
- * clears {@code SCHEDULED} and then reads the slots and lists.
  */
 final class LongWaitSweep {
   static final Duration PERIOD = Duration.ofMillis(10);
@@ -28,10 +21,7 @@ final class LongWaitSweep {
   private static final AtomicReferenceArray<SweepEntry> SLOTS = new AtomicReferenceArray<>(STRIPES * SLOTS_IN_STRIPE);
   // one list for each stripe, at its first element; threads push, the sweep takes all
   private static final AtomicReferenceArray<SweepEntry> LISTS = new AtomicReferenceArray<>(STRIPES * SLOTS_IN_STRIPE);
-  private static final AtomicBoolean SCHEDULED = new AtomicBoolean();
-  private static final Rescuable RETRIER = LongWaitSweep::scheduleOrRescue;
-  // made when the class is initialized, because linking the method reference allocates memory
-  private static final Runnable SWEEP = LongWaitSweep::run;
+  private static final SharedCheck SWEEP = new SharedCheck(PERIOD, LongWaitSweep::run);
 
   abstract static class SweepEntry {
     private SweepEntry next; // the next entry of a list
@@ -45,13 +35,13 @@ final class LongWaitSweep {
 
   static void add(SweepEntry wait) {
     put(wait);
-    schedule();
+    SWEEP.schedule();
   }
 
   /** Adds a wait that could not expire for lack of memory, to the next sweep. Throws nothing. */
   static void addQuietly(SweepEntry wait) {
     put(wait);
-    scheduleOrRescue();
+    SWEEP.scheduleEventually();
   }
 
   private static void put(SweepEntry wait) {
@@ -70,23 +60,11 @@ final class LongWaitSweep {
     if (SLOTS.getPlain(wait.slot) == wait) SLOTS.compareAndSet(wait.slot, wait, null);
   }
 
-  private static void schedule() {
-    if (SCHEDULED.get()) return;
-    StackProbe.probe(); // an error after SCHEDULED is set would leave no sweep scheduled
-    if (!SCHEDULED.compareAndSet(false, true)) return;
-    try {
-      Scheduler.system().schedule(PERIOD, SWEEP);
-    } catch (Throwable noMemory) {
-      SCHEDULED.set(false); // the next wait tries again
-      throw noMemory;
-    }
-  }
-
   private static void tryStartTimer(SweepEntry wait) {
     try {
       wait.startTimer();
     } catch (Throwable noMemory) {
-      add(wait); // the next sweep tries again
+      addQuietly(wait); // the next sweep tries again
     }
   }
 
@@ -103,21 +81,5 @@ final class LongWaitSweep {
         wait = nextWait;
       }
     }
-    SCHEDULED.set(false);
-    if (hasWaits()) scheduleOrRescue();
-  }
-
-  private static void scheduleOrRescue() {
-    try {
-      schedule();
-    } catch (Throwable noMemory) {
-      EngineThreads.rescue(RETRIER);
-    }
-  }
-
-  private static boolean hasWaits() {
-    for (int slot = 0; slot < SLOTS.length(); slot++) if (SLOTS.get(slot) != null) return true;
-    for (int index = 0; index < LISTS.length(); index += SLOTS_IN_STRIPE) if (LISTS.get(index) != null) return true;
-    return false;
   }
 }

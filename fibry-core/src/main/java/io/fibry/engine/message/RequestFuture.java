@@ -421,18 +421,14 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
       implements Runnable, Rescuable {
     @Override
     public void run() {
-      try {
-        if (isByUser) request.setByUser(value, failure);
-        else request.set(value, failure);
-      } catch (Throwable error) {
-        if (request.isDone()) throw error; // from a callback
-        EngineThreads.rescue(this);
-      }
+      EngineThreads.runOrRetry(this);
     }
 
+    /** Completes the future. If a callback has thrown, a second call runs the other callbacks. */
     @Override
     public void rescue() {
-      run();
+      if (isByUser) request.setByUser(value, failure);
+      else request.set(value, failure);
     }
   }
 

@@ -1,6 +1,7 @@
 package io.fibry.engine.jvm;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 
 import io.fibry.support.Patience;
 import io.fibry.testing.StressRuns;
@@ -108,5 +109,35 @@ class StartRetrierStressTest {
 
       Patience.eventually(() -> stranded.get() == 0);
     }
+  }
+
+  /** Work that fails three times: on the caller's thread, and then on fibers. */
+  private static final class FailingWork implements Rescuable, Runnable {
+    private final AtomicInteger calls = new AtomicInteger();
+    private final AtomicInteger successes = new AtomicInteger();
+
+    @Override
+    public void rescue() {
+      if (calls.incrementAndGet() <= 3) throw new OutOfMemoryError("planned");
+      successes.incrementAndGet();
+    }
+
+    /** Must not be called, because it does not repeat the work. */
+    @Override
+    public void run() {
+      successes.addAndGet(1_000);
+    }
+  }
+
+  @RepeatedTest(5)
+  void retrierRepeatsWorkUntilItSucceeds() {
+    var retrier = failingRetrier(new AtomicInteger());
+    var work = new FailingWork();
+
+    assertFalse(retrier.runOrRetry(work));
+
+    Patience.eventually(() -> work.successes.get() > 0);
+    assertEquals(1, work.successes.get());
+    assertEquals(4, work.calls.get());
   }
 }

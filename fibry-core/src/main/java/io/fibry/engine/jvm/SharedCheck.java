@@ -1,0 +1,52 @@
+package io.fibry.engine.jvm;
+
+import io.fibry.time.Scheduler;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * A check of a collection, which one timer of the system's clock runs for all objects of the
+ * collection.
+ *
+ * <p>No object is missed. A thread adds an object, and then calls {@link #schedule}, which reads
+ * {@code isScheduled}. The timer clears {@code isScheduled}, and the check then reads the objects.
+ */
+public final class SharedCheck implements Runnable, Rescuable {
+  private final Duration delay;
+  private final Runnable check;
+  private final AtomicBoolean isScheduled = new AtomicBoolean(); // whether the timer is set
+
+  public SharedCheck(Duration delay, Runnable check) {
+    this.delay = delay;
+    this.check = check;
+  }
+
+  /** Sets the timer, unless it is set. If this method throws, it has changed nothing. */
+  public void schedule() {
+    if (isScheduled.get()) return;
+    StackProbe.probe(); // an error after `isScheduled` is set would leave no timer set
+    if (!isScheduled.compareAndSet(false, true)) return;
+    try {
+      Scheduler.system().schedule(delay, this);
+    } catch (Throwable noMemory) {
+      isScheduled.set(false);
+      throw noMemory;
+    }
+  }
+
+  /** Sets the timer now, or later if stack or memory is exhausted. Throws nothing. */
+  public void scheduleEventually() {
+    EngineThreads.runOrRetry(this);
+  }
+
+  @Override
+  public void rescue() {
+    schedule();
+  }
+
+  @Override
+  public void run() {
+    isScheduled.set(false);
+    check.run();
+  }
+}
