@@ -11,6 +11,7 @@ import io.fibry.engine.jvm.TimeSlice;
 import io.fibry.engine.jvm.WokenDrain;
 import io.fibry.engine.message.AnswerType;
 import io.fibry.engine.message.Baggage;
+import io.fibry.engine.message.Deadline;
 import io.fibry.engine.message.EngineMessage;
 import io.fibry.engine.message.Envelope;
 import io.fibry.engine.message.JfrEvents;
@@ -44,8 +45,8 @@ import java.util.concurrent.locks.LockSupport;
  *
  * <p><b>Kinds.</b> A resident activation keeps its thread, and gets the right to run through {@code
  * handedNode}. An inline activation handles one request on the thread of its asker. A disposal only
- * makes dead letters, or ends an idle actor. A normal activation runs once, on a thread of the
- * strategy.
+ * makes dead letters, and an idle end only ends the actor. A normal activation runs once, on a
+ * thread of the strategy.
  *
  * <p><b>Killers.</b> A killer writes the phase and then reads {@code thread}; the drain writes
  * {@code thread} and then reads the phase, with a full fence between. So if an actor is killed
@@ -61,7 +62,8 @@ final class Activation extends HandlerContext implements WokenDrain {
     NORMAL,
     RESIDENT,
     INLINE, // on the asker's thread, for one request
-    DISPOSAL // on any thread, for an actor that runs no more code of a user
+    DISPOSAL, // on any thread, for an actor that runs no more code of a user
+    IDLE_END // on the thread that ends an idle actor
   }
 
   private static final int MIN_STREAK = 16; // messages in a row before the drain spins for the next one
@@ -82,7 +84,7 @@ final class Activation extends HandlerContext implements WokenDrain {
   volatile Object handedNode;
   volatile boolean claimed; // false -> true, by the thread that will run this activation
   private boolean mustFinish; // this drain must run the hooks: it took the pill, or a failed drain did
-  private boolean hooksBegun; // the drain has called Cell.finish
+  boolean hooksBegun; // the drain has called Cell.finish, or has ended an idle actor
   private long lastPark; // nanoTime of the last park in yieldToOthers; 0 at first
   private boolean canHandOver; // whether the thread can run a woken actor after this drain
   // The actor whose handler woke this actor. Set before this drain is placed in a slot, cleared
@@ -114,19 +116,17 @@ final class Activation extends HandlerContext implements WokenDrain {
 
   @Override
   public void run() {
-    if (kind == ActivationKind.NORMAL && cell.settings().strategy() == Strategy.FIBER
+    if (kind == ActivationKind.RESIDENT) {
+      if (tryClaim()) runResident();
+    } else if (kind == ActivationKind.NORMAL && cell.settings().strategy() == Strategy.FIBER
         && Thread.currentThread().isVirtual())
       HandOver.run(this);
-    else if (tryClaim()) runClaimed();
+    else runWithRight(false);
   }
 
   @Override
   public boolean runOnce() {
-    if (!tryClaim()) return false;
-    waker = null;
-    canHandOver = true;
-    runClaimed();
-    return true;
+    return runWithRight(true);
   }
 
   private boolean tryClaim() {
@@ -143,20 +143,47 @@ final class Activation extends HandlerContext implements WokenDrain {
     return tryClaim() ? node : null;
   }
 
-  private void runClaimed() {
+  /**
+   * Takes the right to run, and works until the right is given away. Returns false if there is no
+   * right to take. This frame takes the right, and strands it if the work throws: for lack of stack
+   * or memory, or because of user code outside of a handler. So no error loses the right.
+   *
+   * @param canHandOver whether the thread can run a woken actor after this drain
+   */
+  boolean runWithRight(boolean canHandOver) {
+    if (!takeRight()) return false;
     try {
-      thread = Thread.currentThread();
-      if (kind == ActivationKind.DISPOSAL) drain();
-      else if (ownsThread) work();
-      else workNested();
+      if (kind == ActivationKind.RESIDENT) drain();
+      else if (kind == ActivationKind.IDLE_END) endIdle();
+      else {
+        waker = null;
+        this.canHandOver = canHandOver;
+        thread = Thread.currentThread();
+        if (kind == ActivationKind.DISPOSAL) drain();
+        else if (isInline()) handleInline();
+        else if (ownsThread) work();
+        else workNested();
+      }
     } catch (Throwable error) { // assignments first: without stack or memory a call could fail
       cell.hooksPending |= mustFinish && node != null;
+      mustFinish = false;
       if (node != null) cell.stranded = node;
       node = null;
-      thread = null;
+      if (kind != ActivationKind.RESIDENT) thread = null;
       cell.recover(error, 0);
       settleAccounts();
     }
+    return true;
+  }
+
+  private boolean takeRight() {
+    if (kind == ActivationKind.INLINE || kind == ActivationKind.IDLE_END) return cell.acquire(node);
+    if (kind != ActivationKind.RESIDENT) return tryClaim();
+    Object newNode = handedNode;
+    if (newNode == null) return false;
+    handedNode = null;
+    node = newNode;
+    return true;
   }
 
   /**
@@ -194,14 +221,15 @@ final class Activation extends HandlerContext implements WokenDrain {
   }
 
   private void work() {
+    enterThread();
+    EngineThreads.startPendingTask();
+    VarHandle.fullFence(); // `thread` is written, the phase not yet read
+    drain();
+  }
+
+  private void enterThread() {
     makeCurrent(this);
     if (ownsThread && cell.label() != null) thread.setName(cell.label());
-    if (kind == ActivationKind.RESIDENT) runResident();
-    else {
-      EngineThreads.startPendingTask();
-      VarHandle.fullFence(); // `thread` is written, the phase not yet read
-      drain();
-    }
   }
 
   /**
@@ -213,21 +241,47 @@ final class Activation extends HandlerContext implements WokenDrain {
     try {
       work();
     } finally {
-      makeCurrent(outer);
-      outer = null;
+      leaveNested();
     }
   }
 
-  /**
-   * Handles one request on the thread of its asker, which has the right to run. No other thread has
-   * seen the request or can run this actor. So the request is not claimed, and the answer bypasses
-   * the future.
-   */
-  void runInline(RequestFuture<?> inlineRequest, Activation asker) {
+  private void leaveNested() {
+    makeCurrent(outer);
+    outer = null;
+  }
+
+  /** Handles the messages of an actor that keeps its thread. */
+  private void runResident() {
+    outer = ownsThread ? null : current();
+    thread = Thread.currentThread();
     try {
-      thread = Thread.currentThread();
-      outer = asker;
-      if (asker != null) depth = asker.depth + 1;
+      enterThread();
+      VarHandle.fullFence(); // pairs with PlainQueue.attempt, which writes `handedNode`, then reads `thread`
+      while (!hooksBegun) {
+        if (runWithRight(false)) continue;
+        LockSupport.park(this);
+        Thread.interrupted();
+      }
+    } finally {
+      thread = null;
+      if (!ownsThread) leaveNested();
+    }
+  }
+
+  /** Sets the asker of an inline activation. Called before the activation runs. */
+  void setAsker(Activation asker, Deadline ownDeadline) {
+    outer = asker;
+    if (asker != null) depth = asker.depth + 1;
+    deadline = ownDeadline != null || asker == null ? ownDeadline : asker.answerDeadline();
+  }
+
+  /**
+   * Handles one request on the thread of its asker. No other thread has seen the request or can run
+   * this actor. So the request is not claimed, and the answer bypasses the future.
+   */
+  private void handleInline() {
+    var inlineRequest = (RequestFuture<?>) node;
+    try {
       makeCurrent(this);
       cell.announce(this);
       Object newMessage = inlineRequest.beginUnseen();
@@ -240,68 +294,26 @@ final class Activation extends HandlerContext implements WokenDrain {
       }
       if (decision == FailureHandler.CONTINUE) node = next();
       if (node != null) giveWay();
-    } catch (Throwable error) { // assignments first, as in runClaimed
-      if (node != null) cell.stranded = node;
-      node = null;
-      thread = null;
-      cell.recover(error, 0);
-      settleAccounts();
     } finally {
-      makeCurrent(asker);
-      outer = null;
+      leaveNested();
     }
   }
 
   /**
-   * Ends an idle actor with the pill of this activation, on the thread that took the right to run.
-   * Returns false if a drain of the strategy must end the actor, because user code runs at its end
-   * or a sender added a message.
+   * Ends an idle actor with the pill of this activation. A drain of the strategy must end the
+   * actor instead if user code runs at its end, or a sender has added a message.
    */
-  boolean endIdle() {
-    try {
-      boolean hasNoHook = !cell.behavior.hasStopHook(cell);
-      if (hasNoHook) {
-        handle(node, Cell.OPEN);
-        mustFinish = false;
-        cell.hooksPending = true; // before the release: the drain of a later message may have to run the hooks
-        node = next();
-      }
-      if (node != null) handBack();
-      else if (cell.finishWithoutWork()) return true;
-      else cell.push(new Envelope(null)); // end work, such as a resource, was added: a drain ends the actor
-    } catch (Throwable error) { // assignments first, as in runClaimed
-      cell.hooksPending |= mustFinish && node != null;
-      if (node != null) cell.stranded = node;
-      node = null;
-      cell.recover(error, 0);
-      settleAccounts();
+  private void endIdle() {
+    boolean hasNoHook = !cell.behavior.hasStopHook(cell);
+    if (hasNoHook) {
+      handle(node, Cell.OPEN);
+      mustFinish = false;
+      cell.hooksPending = true; // before the release: the drain of a later message may have to run the hooks
+      node = next();
     }
-    return false;
-  }
-
-  private void runResident() {
-    VarHandle.fullFence(); // pairs with PlainQueue.attempt, which writes `handedNode`, then reads `thread`
-    while (!hooksBegun) {
-      Object newNode = handedNode;
-      if (newNode == null) {
-        LockSupport.park(this);
-        Thread.interrupted();
-        continue;
-      }
-      handedNode = null;
-      node = newNode;
-      try {
-        drain();
-      } catch (Throwable error) { // assignments first, as in runClaimed
-        cell.hooksPending |= mustFinish && node != null;
-        mustFinish = false;
-        if (node != null) cell.stranded = node;
-        node = null;
-        cell.recover(error, 0);
-        settleAccounts();
-      }
-    }
-    thread = null;
+    if (node != null) handBack();
+    else if (cell.finishWithoutWork()) hooksBegun = true;
+    else cell.push(new Envelope(null)); // end work, such as a resource, was added: a drain ends the actor
   }
 
   private void drain() {
@@ -385,14 +397,9 @@ final class Activation extends HandlerContext implements WokenDrain {
 
   /** Passes the right to run to another activation. */
   private void handBack() {
-    Object nextNode = node;
+    cell.stranded = node;
     node = null;
-    try {
-      cell.begin(null, nextNode);
-    } catch (Throwable error) { // `begin` was not entered
-      cell.stranded = nextNode;
-      cell.rescueLater();
-    }
+    cell.tryRescue();
   }
 
   /**

@@ -66,9 +66,10 @@ import java.util.concurrent.locks.LockSupport;
  * <p><b>Stranded.</b> If neither a thread nor a timer can be started, for lack of stack or memory,
  * a plain assignment stores the right to run in {@code stranded}. If that happens to a sender and
  * no other node was added behind its node, the sender withdraws its node and throws. Otherwise
- * {@link #rescueLater} or the next sender tries again. A method that "throws nothing once entered"
- * stores the right itself. If the method cannot be entered for lack of stack, its caller stores the
- * right.
+ * {@link #rescueLater} or the next sender tries again. A thread enters the method that strands the
+ * right after an error ({@link #attempt}, {@link Activation#runWithRight}), and takes the right
+ * only there. So a stack that is too small for the method loses nothing. Only {@link #push} gets
+ * the right before, because its swap of the tail is both.
  *
  * <p>Before a thread strands an activation whose start failed, it claims the activation, and
  * strands the node instead. Without the claim, two threads could start the activation. A late
@@ -423,29 +424,22 @@ abstract class PlainQueue implements Rescuable {
   }
 
   private boolean rescue(int tries) {
-    Object right = takeStranded();
-    if (right == null) return true;
-    try {
-      StackProbe.probe();
-      return attempt(right, tries);
-    } catch (Throwable error) { // `attempt` was not entered
-      stranded = right;
-      rescueLater();
-      return false;
-    }
+    return stranded == null || attempt(null, tries);
   }
 
   /**
-   * Starts a drain for the right to run, which is an activation or a node. Returns false if the
-   * right is stranded. Throws nothing once entered.
+   * Starts a drain for the right to run, which is an activation or a node. If {@code right} is
+   * null, takes the stranded right, if there is one. Returns false if the right is stranded. Throws
+   * nothing once entered.
    */
   private boolean attempt(Object right, int tries) {
     try {
+      if (!(right instanceof Activation)) StackProbe.probe(); // `prepare` probed for an activation
+      if (right == null && (right = takeStranded()) == null) return true;
       if (onlyDisposes() && !(right instanceof Activation)) {
         newActivation(right, ActivationKind.DISPOSAL).run();
         return true;
       }
-      if (!(right instanceof Activation)) StackProbe.probe(); // `prepare` probed for an activation
       right = activationFor(right);
       if (((Activation) right).kind == ActivationKind.RESIDENT) {
         VarHandle.fullFence(); // pairs with Activation.runResident: `handedNode` is written, `thread` not yet read
@@ -454,9 +448,9 @@ abstract class PlainQueue implements Rescuable {
       else if (!tryHandOver((Activation) right)) strategy().activate((Activation) right);
       return true;
     } catch (Throwable failure) {
-      if (right instanceof Activation activation) right = activation.reclaimRight();
-      if (right == null) return true; // a thread runs the activation, which has the right
-      stranded = right;
+      if (right instanceof Activation activation && (right = activation.reclaimRight()) == null)
+        return true; // a thread runs the activation, which has the right
+      if (right != null) stranded = right;
       return recover(failure, tries);
     }
   }
@@ -483,10 +477,16 @@ abstract class PlainQueue implements Rescuable {
   }
 
   /**
-   * Called after the start of a drain failed. Sets a timer that tries again, or ends the actor if
-   * its executor was shut down. Returns false if the right to run is still stranded.
+   * Called after a drain or its start has failed, and the right to run is stranded. Sets a timer
+   * that tries again, or ends the actor if its executor was shut down. If the stack overflowed, the
+   * {@link io.fibry.engine.jvm.StartRetrier} tries again instead, because setting a timer also
+   * needs stack. Returns false if the right is still stranded.
    */
   protected final boolean recover(Throwable failure, int tries) {
+    if (failure instanceof StackOverflowError) {
+      rescueLater();
+      return false;
+    }
     Object right = null;
     try {
       right = takeStranded();
@@ -599,12 +599,8 @@ abstract class PlainQueue implements Rescuable {
   public final void wake() {
     var suspension = resume();
     if (suspension == null) return;
-    try {
-      attempt(suspension.node, 0);
-    } catch (Throwable error) { // `attempt` was not entered
-      stranded = suspension.node;
-      rescueLater();
-    }
+    stranded = suspension.node; // an assignment, so that no error loses the right
+    tryRescue();
     suspension.end();
   }
 
@@ -672,9 +668,9 @@ abstract class PlainQueue implements Rescuable {
   public final boolean endIdle() {
     if (strategy().isResident() || !isIdle() || !cell().extras().hasNoEndWork()) return false;
     var pill = new Envelope(EngineMessage.PILL);
-    var activation = newActivation(pill, ActivationKind.DISPOSAL);
+    var activation = newActivation(pill, ActivationKind.IDLE_END);
     StackProbe.probeForSend(); // first: once the right is taken, the end must complete
-    return acquire(pill) && activation.endIdle();
+    return activation.runWithRight(false) && activation.hooksBegun;
   }
 
   /**
@@ -688,18 +684,11 @@ abstract class PlainQueue implements Rescuable {
     if (asker != null && asker.depth >= MAX_INLINE_DEPTH) return null;
     var request = new RequestFuture<>(cell(), message, null, true);
     var activation = newActivation(request, ActivationKind.INLINE);
-    if (!acquire(request)) return null;
     // null if the handler cannot read the deadline, because reading the clock costs a third of an
     // inline request
-    Deadline ownDeadline = null;
-    try {
-      if (behavior.usesContext()) ownDeadline = askDeadline(asker);
-      activation.deadline = ownDeadline != null ? ownDeadline : asker == null ? null : asker.answerDeadline();
-      activation.runInline(request, asker);
-    } catch (Throwable error) { // `runInline` was not entered
-      stranded = request;
-      recover(error, 0);
-    }
+    var ownDeadline = behavior.usesContext() ? askDeadline(asker) : null;
+    activation.setAsker(asker, ownDeadline);
+    if (!activation.runWithRight(false)) return null;
     if (activation.answer != null) return activation.answer;
     var deadline = request.isDone() ? Deadline.NONE : ownDeadline != null ? ownDeadline : askDeadline(asker);
     if (deadline.isBounded()) request.deadline = deadline;

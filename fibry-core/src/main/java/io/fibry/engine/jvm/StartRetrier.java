@@ -19,7 +19,7 @@ import java.util.concurrent.locks.LockSupport;
  */
 final class StartRetrier {
   private static final int SLOTS = 1024;
-  private static final long PAUSE = 5_000_000; // ns between two checks of the slots
+  private static final long PAUSE = 5_000_000; // ns between two rounds, so that work that always fails costs little
 
   /**
    * A record, not a lambda: a lambda that is first linked without stack or memory may fail for
@@ -28,14 +28,13 @@ final class StartRetrier {
   private record RepeatedWork(StartRetrier retrier, Rescuable work) implements Runnable {
     @Override
     public void run() {
-      if (!retrier.runOrRetry(work)) retrier.mustPause = true;
+      retrier.runOrRetry(work);
     }
   }
 
   private final AtomicReferenceArray<Object> pendingStarts = new AtomicReferenceArray<>(SLOTS);
   private final Executor fibers;
   private final Thread thread; // made in advance, while there is memory; started when first needed
-  private volatile boolean mustPause; // work has failed on its fiber; set by the fiber, cleared by the thread
 
   StartRetrier(Executor fibers) {
     this.fibers = fibers;
@@ -52,14 +51,12 @@ final class StartRetrier {
     retryLater(work);
   }
 
-  /** Does the work on this thread, and adds it if it throws. Returns whether it succeeded. */
-  boolean runOrRetry(Rescuable work) {
+  /** Does the work on this thread, and adds it if it throws. */
+  void runOrRetry(Rescuable work) {
     try {
       work.rescue();
-      return true;
     } catch (Throwable exhausted) {
       add(work);
-      return false;
     }
   }
 
@@ -86,37 +83,38 @@ final class StartRetrier {
   private void loop() {
     while (true) {
       try {
-        if (retryAll() && !mustPause) LockSupport.park();
-        else pause();
+        if (retryAll()) pause();
+        else LockSupport.park();
         Thread.interrupted();
       } catch (Throwable failure) {} // no memory: the remaining starts stay in their slots
     }
   }
 
   /** Waits for the whole pause, even if {@code add} unparks the thread. */
-  private void pause() {
-    mustPause = false;
+  private static void pause() {
     long start = System.nanoTime();
     for (long passed = 0; passed < PAUSE; passed = System.nanoTime() - start) LockSupport.parkNanos(PAUSE - passed);
   }
 
-  /** Tries all pending starts. Returns whether all starts succeeded. */
+  /** Tries all pending starts. Returns whether there were any. */
   private boolean retryAll() {
-    boolean allStarted = true;
+    boolean hasStarts = false;
     for (int slot = 0; slot < SLOTS; slot++) {
       Object start = pendingStarts.getAndSet(slot, null); // emptied first, because the start may be added again
-      if (start != null) allStarted &= tryStart(start);
+      if (start == null) continue;
+      hasStarts = true;
+      tryStart(start);
     }
-    return allStarted;
+    return hasStarts;
   }
 
-  /** Returns false if the start failed and is in a slot again. */
-  private boolean tryStart(Object start) {
+  /** Tries a start, and puts it into a slot again if it fails. */
+  private void tryStart(Object start) {
     while (true) try {
       fibers.execute(start instanceof Rescuable work ? new RepeatedWork(this, work) : (Runnable) start);
-      return true;
+      return;
     } catch (Throwable noThread) {
-      if (putIntoSlot(start)) return false;
+      if (putIntoSlot(start)) return;
       LockSupport.parkNanos(PAUSE); // other starts have filled all slots
     }
   }
