@@ -88,12 +88,7 @@ class GuardedCell extends ActorCell {
       else probeStack();
       result = queue.offer(entry, mayWait);
     }
-    try {
-      beginOrRescue(result);
-    } catch (Throwable error) { // StackOverflowError
-      if (result == EnterResult.RUN) stranded = Envelope.NOTHING;
-      rescueLater();
-    }
+    beginOrRescue(result);
     for (var droppedNode : entry.takeDropped()) drop(droppedNode);
     return switch (result) {
       case TAKEN, RUN -> null;
@@ -143,6 +138,7 @@ class GuardedCell extends ActorCell {
     if (stranded != null) rescue();
   }
 
+  /** Starts a drain. Throws nothing once entered; the callers have probed the stack. */
   void begin() {
     begin(null, Envelope.NOTHING);
   }
@@ -199,15 +195,10 @@ class GuardedCell extends ActorCell {
 
   private void push(QueueEntry<Object> entry) {
     if (!settings().ownsThreads()) failIfExecutorShutDown();
-    StackProbe.probe();
+    probeStack();
     var result = queue.admit(entry);
     if (isEnding()) queue.stopAccepting();
-    try {
-      beginOrRescue(result);
-    } catch (Throwable error) { // StackOverflowError
-      if (result == EnterResult.RUN) stranded = Envelope.NOTHING;
-      rescueLater();
-    }
+    beginOrRescue(result);
   }
 
   @Override

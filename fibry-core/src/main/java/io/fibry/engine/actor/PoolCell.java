@@ -104,13 +104,23 @@ final class PoolCell extends GuardedCell {
         && !queue.poolPolicy().isContentAware();
   }
 
-  /** Gives each message that can begin to a worker. */
+  /**
+   * Gives each message that can begin to a worker. If that fails, another thread tries again.
+   * Throws nothing once entered.
+   */
   @Override
   void begin() {
-    if (isEnding()) {
-      end();
-      return;
+    try {
+      if (isEnding()) end();
+      else assignAll();
+    } catch (Throwable error) { // StackOverflowError or OutOfMemoryError, or from the user's listener
+      arePillsSent = false;
+      stranded = Envelope.NOTHING;
+      rescueLater();
     }
+  }
+
+  private void assignAll() {
     StackProbe.probe(); // first: an error while a message moves from the queue to its worker would lose the message
     boolean mayHire = true;
     for (var slot = queue.assignNext(true); slot != null;) {
@@ -134,16 +144,6 @@ final class PoolCell extends GuardedCell {
   public void failIfExecutorShutDown() {
     super.failIfExecutorShutDown();
     for (var worker : workers) worker.failIfExecutorShutDown();
-  }
-
-  /** Calls {@link #begin}; if that fails, another thread tries again. */
-  private void beginSafely() {
-    try {
-      begin();
-    } catch (Throwable error) { // StackOverflowError
-      stranded = Envelope.NOTHING;
-      rescueLater();
-    }
   }
 
   /**
@@ -199,7 +199,7 @@ final class PoolCell extends GuardedCell {
   @Override
   public void onWithdrawn(RequestFuture<?> request, Reason reason) {
     super.onWithdrawn(request, reason);
-    if (queue.mayServe()) beginSafely();
+    if (queue.mayServe()) begin();
   }
 
   // ---- workers
@@ -213,14 +213,14 @@ final class PoolCell extends GuardedCell {
     Object nextNode = queue.next(slot, handledNode);
     boolean isMoreReady = slot.isMoreReady();
     if (nextNode == null) retirement.onWorkerIdle();
-    if (isMoreReady) beginSafely();
+    if (isMoreReady) begin();
     return nextNode;
   }
 
   void finish(Worker worker, Object handledNode) {
     StackProbe.probe();
     queue.finish(worker.slot, handledNode);
-    if (queue.mayServe()) beginSafely();
+    if (queue.mayServe()) begin();
   }
 
   void workerExited(Worker worker) {
@@ -236,7 +236,7 @@ final class PoolCell extends GuardedCell {
     queue.removeSlot(slot);
     StackProbe.probe(); // takeDeserted returns true only once: this thread must then be able to finish
     if (queue.takeDeserted()) finish();
-    else if (queue.mayServe()) beginSafely();
+    else if (queue.mayServe()) begin();
   }
 
   // ---- the end
@@ -244,7 +244,7 @@ final class PoolCell extends GuardedCell {
   @Override
   protected void push(Envelope envelope) {
     super.push(envelope);
-    if (isEnding()) beginSafely();
+    if (isEnding()) begin();
   }
 
   /**
@@ -277,15 +277,10 @@ final class PoolCell extends GuardedCell {
 
   private void sendPills() {
     arePillsSent = true; // set before the loop, because another thread may clear this field during the loop
-    try {
-      for (var worker : workers) {
-        worker.sendPoisonPill();
-        worker.wake(); // ends a suspension, if any
-        strandIfStranded(worker);
-      }
-    } catch (Throwable error) { // StackOverflowError
-      arePillsSent = false;
-      throw error;
+    for (var worker : workers) {
+      worker.sendPoisonPill();
+      worker.wake(); // ends a suspension, if any
+      strandIfStranded(worker);
     }
     retirement.stop();
   }
@@ -296,12 +291,8 @@ final class PoolCell extends GuardedCell {
       pillTaken = true;
       hooksPending = true;
     }
-    try {
-      begin(null, Envelope.NOTHING);
-    } catch (Throwable error) { // StackOverflowError: begin was not entered
-      stranded = Envelope.NOTHING;
-      rescueLater();
-    }
+    stranded = Envelope.NOTHING; // an assignment, so that no error loses the hooks
+    tryRescue();
   }
 
   /**
