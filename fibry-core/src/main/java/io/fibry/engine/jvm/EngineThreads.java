@@ -11,7 +11,7 @@ import java.util.function.BooleanSupplier;
  */
 public final class EngineThreads {
   private static final long PARK_INTERVAL = 10_000_000; // ns between two parks of a fiber that yields
-  private static final StartRetrier START_RETRIER = new StartRetrier(EngineThreads::startFiber);
+  private static final StartRetrier START_RETRIER = new StartRetrier(EngineThreads::startFiber, Thread::start);
   private static final FiberStarter FIBER_STARTER =
       new FiberStarter(starter(Thread.ofVirtual().inheritInheritableThreadLocals(false).factory()), START_RETRIER::add,
           FiberStarter.FETCH_TIMEOUT);

@@ -3,6 +3,7 @@ package io.fibry.engine.jvm;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 
 /**
  * The one place that repeats starts and other work that failed for lack of memory or stack. A
@@ -34,13 +35,16 @@ final class StartRetrier {
 
   private final AtomicReferenceArray<Object> pendingStarts = new AtomicReferenceArray<>(SLOTS);
   private final Executor fibers;
-  private final Thread thread; // made in advance, while there is memory; started when first needed
+  private final Consumer<Thread> threadStarter;
+  private final Thread thread;
 
-  StartRetrier(Executor fibers) {
+  StartRetrier(Executor fibers, Consumer<Thread> threadStarter) {
     this.fibers = fibers;
+    this.threadStarter = threadStarter;
     this.thread = DaemonThreads.unstarted("fibry-rescue", this::loop);
     putIntoSlot(this); // links the code now, because a thread with little stack left could not
     pendingStarts.set(0, null);
+    tryStartThread(); // now, because without memory it could not start
   }
 
   void add(Runnable task) {
@@ -62,7 +66,7 @@ final class StartRetrier {
 
   private void retryLater(Object start) {
     while (!putIntoSlot(start)) Thread.onSpinWait(); // a park of a virtual thread may need memory
-    if (thread.getState() == Thread.State.NEW) startThread();
+    if (thread.getState() == Thread.State.NEW) tryStartThread();
     LockSupport.unpark(thread);
   }
 
@@ -73,10 +77,11 @@ final class StartRetrier {
     return false;
   }
 
-  private void startThread() {
+  private void tryStartThread() {
     try {
-      thread.start();
+      threadStarter.accept(thread);
     } catch (IllegalThreadStateException alreadyStarted) { // another thread has started it
+    } catch (OutOfMemoryError noThread) { // the next `add` tries again
     }
   }
 

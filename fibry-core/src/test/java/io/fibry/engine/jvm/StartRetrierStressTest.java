@@ -13,6 +13,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.function.IntConsumer;
 import org.junit.jupiter.api.RepeatedTest;
+import org.junit.jupiter.api.Test;
 
 /**
  * Tests tasks and actors whose start fails because no thread can be created. Each must run once
@@ -28,7 +29,7 @@ class StartRetrierStressTest {
       if (ThreadLocalRandom.current().nextInt(3) == 0) throw new OutOfMemoryError("planned");
       task.run();
       doneCount.incrementAndGet();
-    });
+    }, Thread::start);
   }
 
   @RepeatedTest(5)
@@ -81,7 +82,7 @@ class StartRetrierStressTest {
       if (!hasMemory.get()) throw new OutOfMemoryError("planned");
       task.run();
       doneCount.incrementAndGet();
-    });
+    }, Thread::start);
     var addedCount = new AtomicInteger();
     var threads = startAdders(tasksPerThread, new SplittableRandom(seed), number -> {
       retrier.add((Runnable) () -> runs.incrementAndGet(number));
@@ -138,5 +139,28 @@ class StartRetrierStressTest {
     Patience.eventually(() -> work.successes.get() > 0);
     assertEquals(1, work.successes.get());
     assertEquals(4, work.calls.get());
+  }
+
+  @Test
+  void retrierStartsItsThreadBeforeItIsNeeded() {
+    var starts = new AtomicInteger();
+
+    new StartRetrier(Runnable::run, thread -> starts.incrementAndGet());
+
+    assertEquals(1, starts.get());
+  }
+
+  @Test
+  void nextAddStartsThreadThatCouldNotBeStarted() {
+    var remainingFaults = new AtomicInteger(2);
+    var retrier = new StartRetrier(Runnable::run, thread -> {
+      if (remainingFaults.getAndDecrement() > 0) throw new OutOfMemoryError("unable to create native thread (planned)");
+      thread.start();
+    });
+    var runs = new AtomicInteger();
+
+    for (int i = 0; i < 2; i++) retrier.add((Runnable) runs::incrementAndGet);
+
+    Patience.eventually(() -> runs.get() == 2);
   }
 }
