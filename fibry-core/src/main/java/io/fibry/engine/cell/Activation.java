@@ -250,17 +250,26 @@ final class Activation extends HandlerContext implements WokenDrain {
     outer = null;
   }
 
-  /** Handles the messages of an actor that keeps its thread. */
+  /**
+   * Handles the messages of an actor that keeps its thread. The thread stays if memory is
+   * exhausted, because no other thread could run the actor.
+   */
   private void runResident() {
     outer = ownsThread ? null : current();
     thread = Thread.currentThread();
+    boolean isEntered = false;
     try {
-      enterThread();
-      VarHandle.fullFence(); // pairs with PlainQueue.attempt, which writes `handedNode`, then reads `thread`
-      while (!hooksBegun) {
+      while (!hooksBegun) try {
+        if (!isEntered) {
+          enterThread();
+          VarHandle.fullFence(); // pairs with PlainQueue.attempt, which writes `handedNode`, then reads `thread`
+          isEntered = true;
+        }
         if (runWithRight(false)) continue;
         LockSupport.park(this);
         Thread.interrupted();
+      } catch (OutOfMemoryError noMemory) { // also from a park of a fiber
+        Thread.onSpinWait();
       }
     } finally {
       thread = null;
