@@ -11,7 +11,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * <p>No object is missed. A thread adds an object, and then calls {@link #schedule}, which reads
  * {@code isScheduled}. The timer clears {@code isScheduled}, and the check then reads the objects.
  */
-public final class SharedCheck implements Runnable, Rescuable {
+public class SharedCheck implements Runnable, Rescuable {
   private final Duration delay;
   private final Runnable check;
   private final AtomicBoolean isScheduled = new AtomicBoolean(); // whether the timer is set
@@ -22,30 +22,34 @@ public final class SharedCheck implements Runnable, Rescuable {
   }
 
   /** Sets the timer, unless it is set. If this method throws, it has changed nothing. */
-  public void schedule() {
+  public final void schedule() {
     if (isScheduled.get()) return;
     StackProbe.probe(); // an error after `isScheduled` is set would leave no timer set
     if (!isScheduled.compareAndSet(false, true)) return;
     try {
-      Scheduler.system().schedule(delay, this);
+      clock().schedule(delay, this);
     } catch (Throwable noMemory) {
       isScheduled.set(false);
       throw noMemory;
     }
   }
 
+  Scheduler clock() {
+    return Scheduler.system();
+  }
+
   /** Sets the timer now, or later if stack or memory is exhausted. Throws nothing. */
-  public void scheduleEventually() {
+  public final void scheduleEventually() {
     EngineThreads.runOrRetry(this);
   }
 
   @Override
-  public void rescue() {
+  public final void rescue() {
     schedule();
   }
 
   @Override
-  public void run() {
+  public final void run() {
     isScheduled.set(false);
     check.run();
   }

@@ -131,7 +131,7 @@ class StartRetrierStressTest {
 
   @RepeatedTest(5)
   void retrierRepeatsWorkUntilItSucceeds() {
-    var retrier = failingRetrier(new AtomicInteger());
+    var retrier = new StartRetrier(Thread::startVirtualThread, Thread::start);
     var work = new FailingWork();
 
     retrier.runOrRetry(work);
