@@ -268,8 +268,8 @@ final class Activation extends HandlerContext implements WokenDrain {
         if (runWithRight(false)) continue;
         LockSupport.park(this);
         Thread.interrupted();
-      } catch (OutOfMemoryError noMemory) { // also from a park of a fiber
-        Thread.onSpinWait();
+      } catch (OutOfMemoryError noMemory) { // from a park of a fiber, or while the right is stranded
+        cell.rescueLater();
       }
     } finally {
       thread = null;

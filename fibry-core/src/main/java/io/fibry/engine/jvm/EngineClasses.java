@@ -34,7 +34,16 @@ public final class EngineClasses {
         throw new NoClassDefFoundError(incomplete.getMessage());
       }
     }
+    errors();
     areInitialized = true;
+  }
+
+  /**
+   * The errors that the engine tells apart. The first use of such a name calls the class loader of
+   * the engine, which needs stack and memory.
+   */
+  private static Class<?>[] errors() {
+    return new Class<?>[] {VirtualMachineError.class, StackOverflowError.class, OutOfMemoryError.class};
   }
 
   private static long reserveStack(int levels, long a, long b, long c, long d, long e, long f) {
