@@ -22,6 +22,7 @@ import io.fibry.engine.message.JfrEvents;
 import io.fibry.engine.message.RequestFailures;
 import io.fibry.engine.message.RequestFuture;
 import io.fibry.engine.message.Wait.WaitingHandler;
+import io.fibry.engine.world.Environment;
 import io.fibry.time.Scheduler;
 import java.lang.invoke.ConstantBootstraps;
 import java.lang.invoke.MethodHandles;
@@ -199,8 +200,8 @@ abstract class PlainQueue implements Rescuable {
     else if (previous != null) ((RequestFuture<?>) previous).next = firstNode;
     try {
       if (previous == null) begin(wasIdle ? activation : prepare(firstNode), firstNode);
-      else if (stranded != null) rescue();
-    } catch (Throwable error) { // `begin` or `rescue` was not entered
+      else if (stranded != null) tryRescue();
+    } catch (Throwable error) { // `begin` or `tryRescue` was not entered
       if (previous == null) {
         stranded = firstNode;
         if (withdraw(lastNode)) throw error;
@@ -412,10 +413,15 @@ abstract class PlainQueue implements Rescuable {
 
   /**
    * Starts a drain for a stranded right to run, unless another thread took it. Returns false if the
-   * right is still stranded.
+   * right is still stranded. An earlier try has failed, so after a failure a timer tries again.
    */
-  public final boolean tryRescue() {
-    return rescue(0);
+  public boolean tryRescue() {
+    return rescue(1);
+  }
+
+  /** Makes the first try to start a drain for a right to run that was just stranded. */
+  protected final void startStranded() {
+    rescue(0);
   }
 
   @Override
@@ -432,12 +438,13 @@ abstract class PlainQueue implements Rescuable {
    * null, takes the stranded right, if there is one. Returns false if the right is stranded. Throws
    * nothing once entered.
    */
-  private boolean attempt(Object right, int tries) {
+  final boolean attempt(Object right, int tries) {
     try {
       if (!(right instanceof Activation)) StackProbe.probe(); // `prepare` probed for an activation
       if (right == null && (right = takeStranded()) == null) return true;
       if (onlyDisposes() && !(right instanceof Activation)) {
-        newActivation(right, ActivationKind.DISPOSAL).run();
+        right = newActivation(right, ActivationKind.DISPOSAL); // from here on the activation has the right
+        ((Activation) right).run();
         return true;
       }
       right = activationFor(right);
@@ -450,7 +457,9 @@ abstract class PlainQueue implements Rescuable {
     } catch (Throwable failure) {
       if (right instanceof Activation activation && (right = activation.reclaimRight()) == null)
         return true; // a thread runs the activation, which has the right
-      if (right != null) stranded = right;
+      // the thread of a resident activation may already have taken the right, and stranded a node
+      if (right instanceof Activation) STRANDED.compareAndSet(this, null, right);
+      else if (right != null) stranded = right;
       return recover(failure, tries);
     }
   }
@@ -478,12 +487,13 @@ abstract class PlainQueue implements Rescuable {
 
   /**
    * Called after a drain or its start has failed, and the right to run is stranded. Sets a timer
-   * that tries again, or ends the actor if its executor was shut down. If the stack overflowed, the
-   * {@link io.fibry.engine.jvm.StartRetrier} tries again instead, because setting a timer also
-   * needs stack. Returns false if the right is still stranded.
+   * that tries again, or ends the actor if its executor was shut down. If the stack overflowed at
+   * the first try, the {@link io.fibry.engine.jvm.StartRetrier} tries again instead, because setting
+   * a timer also needs stack; but not in a simulation, because that thread is real. Returns false if
+   * the right is still stranded.
    */
   protected final boolean recover(Throwable failure, int tries) {
-    if (failure instanceof StackOverflowError) {
+    if (failure instanceof StackOverflowError && tries == 0 && Environment.simulated == null) {
       rescueLater();
       return false;
     }
@@ -502,7 +512,8 @@ abstract class PlainQueue implements Rescuable {
       return true;
     } catch (Throwable error) {
       if (right instanceof Activation activation) right = activation.reclaimRight();
-      if (right != null) stranded = right;
+      if (right instanceof Activation) STRANDED.compareAndSet(this, null, right);
+      else if (right != null) stranded = right;
       if (error instanceof VirtualMachineError) rescueLater(); // other errors come from a user's scheduler
       return false;
     }
@@ -532,8 +543,10 @@ abstract class PlainQueue implements Rescuable {
   private record RescueTask(PlainQueue queue, Throwable failure, int tries) implements Runnable {
     @Override
     public void run() {
-      if (tries == 1) EngineLog.LOG.warn("actor '{}' got no thread from {}; trying again", queue.cell().name(),
-          queue.strategy(), failure);
+      // after a StackOverflowError, the StartRetrier has made the second try
+      if (tries == 1 || tries == 2 && failure instanceof StackOverflowError)
+        EngineLog.LOG.warn("actor '{}' got no thread from {}; trying again", queue.cell().name(), queue.strategy(),
+            failure);
       queue.rescue(tries);
     }
   }
@@ -600,7 +613,7 @@ abstract class PlainQueue implements Rescuable {
     var suspension = resume();
     if (suspension == null) return;
     stranded = suspension.node; // an assignment, so that no error loses the right
-    tryRescue();
+    startStranded();
     suspension.end();
   }
 

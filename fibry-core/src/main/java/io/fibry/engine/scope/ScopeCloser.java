@@ -242,7 +242,7 @@ final class ScopeCloser implements ScopeState.PendingClose {
 
   private boolean await(Cell cell, Deadline deadline) {
     CallerThreadRunner.beforeWait(); // this thread may have postponed the drain of the actor
-    if (cell.isStranded()) cell.rescue();
+    if (cell.isStranded()) cell.tryRescue();
     publish(new CloserStep(cell, deadline));
     try (var wait = begin(cell)) {
       if (wait != null) breakCycles(wait, cell);

@@ -49,12 +49,13 @@ class StrategyFaultTest {
 
   /** A fault of a strategy. */
   enum Fault {
-    THROWS, RUNS_AND_THROWS, RUNS_TWICE, THROWS_ERROR;
+    THROWS, RUNS_AND_THROWS, RUNS_TWICE, THROWS_ERROR, OVERFLOWS;
 
     void activate(Runnable activation) {
-      if (this != THROWS && this != THROWS_ERROR) Thread.ofVirtual().start(activation);
+      if (this == RUNS_AND_THROWS || this == RUNS_TWICE) Thread.ofVirtual().start(activation);
       if (this == RUNS_TWICE) Thread.ofVirtual().start(activation);
       else if (this == THROWS_ERROR) throw new OutOfMemoryError("unable to create native thread (planned)");
+      else if (this == OVERFLOWS) throw new StackOverflowError("planned");
       else throw new IllegalStateException("a strategy that fails");
     }
   }
@@ -119,7 +120,7 @@ class StrategyFaultTest {
   }
 
   @ParameterizedTest
-  @EnumSource(names = {"THROWS", "THROWS_ERROR"})
+  @EnumSource(names = {"THROWS", "THROWS_ERROR", "OVERFLOWS"})
   void actorWithoutThreadCanBeKilled(Fault fault) {
     var scope = Variants.scope(o -> o.withKillGrace(Duration.ofMillis(50)));
     var actor = scope.anonymous().strategy(fault::activate).newActorWithReturn((Integer i) -> i);
@@ -131,9 +132,22 @@ class StrategyFaultTest {
     assertInstanceOf(ActorStoppedException.class, Patience.failure(request));
   }
 
-  @Test
-  void actorWithoutThreadCanBeAskedToExit() {
-    var actor = ActorSystem.anonymous().strategy(Fault.THROWS::activate).newActorWithReturn((Integer i) -> i);
+  @ParameterizedTest
+  @EnumSource(names = {"THROWS", "THROWS_ERROR", "OVERFLOWS"})
+  void failingStrategyIsLogged(Fault fault) {
+    String name = "without thread: " + fault;
+    var actor = Variants.scope(o -> o).named(name).strategy(fault::activate).newActorWithReturn((Integer i) -> i);
+
+    actor.sendMessage(1);
+
+    Patience.eventually(() -> !logged.lines("actor '" + name + "' got no thread").isEmpty());
+    actor.kill();
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"THROWS", "OVERFLOWS"})
+  void actorWithoutThreadCanBeAskedToExit(Fault fault) {
+    var actor = ActorSystem.anonymous().strategy(fault::activate).newActorWithReturn((Integer i) -> i);
     var request = actor.sendMessageReturn(1);
 
     actor.askExit();

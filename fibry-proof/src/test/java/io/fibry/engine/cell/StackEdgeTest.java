@@ -95,9 +95,10 @@ class StackEdgeTest {
     }
 
     @Override
-    public void rescue() {
+    public boolean tryRescue() {
       Object stranded = takeStranded();
       if (stranded != null) drain(stranded);
+      return true;
     }
   }
 }
