@@ -114,7 +114,6 @@ final class PoolCell extends GuardedCell {
       if (isEnding()) end();
       else assignAll();
     } catch (Throwable error) { // StackOverflowError or OutOfMemoryError, or from the user's listener
-      arePillsSent = false;
       stranded = Envelope.NOTHING;
       rescueLater();
     }
@@ -277,10 +276,15 @@ final class PoolCell extends GuardedCell {
 
   private void sendPills() {
     arePillsSent = true; // set before the loop, because another thread may clear this field during the loop
-    for (var worker : workers) {
-      worker.sendPoisonPill();
-      worker.wake(); // ends a suspension, if any
-      strandIfStranded(worker);
+    try {
+      for (var worker : workers) {
+        worker.sendPoisonPill();
+        worker.wake(); // ends a suspension, if any
+        strandIfStranded(worker);
+      }
+    } catch (Throwable error) { // the next call of `begin` sends the pills
+      arePillsSent = false;
+      throw error;
     }
     retirement.stop();
   }
@@ -292,7 +296,7 @@ final class PoolCell extends GuardedCell {
       hooksPending = true;
     }
     stranded = Envelope.NOTHING; // an assignment, so that no error loses the hooks
-    tryRescue();
+    startStranded();
   }
 
   /**
@@ -320,7 +324,7 @@ final class PoolCell extends GuardedCell {
   protected boolean release(Object node) {
     if (hooksPending || phase == ENDED) return true;
     for (var worker : workers) {
-      if (worker.isStranded()) worker.rescue();
+      if (worker.isStranded()) worker.tryRescue();
       strandIfStranded(worker);
     }
     begin();

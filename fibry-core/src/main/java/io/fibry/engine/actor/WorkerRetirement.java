@@ -73,8 +73,13 @@ final class WorkerRetirement {
     }
   }
 
+  /** Cancels the timer. If the timer runs nevertheless, it finds no idle workers. */
   void stop() {
     var currentTimer = timer;
-    if (currentTimer != null) currentTimer.cancel();
+    try {
+      if (currentTimer != null) currentTimer.cancel();
+    } catch (Throwable failure) { // from the user's scheduler
+      EngineLog.LOG.error("{} could not cancel the timer that ends its idle workers", pool, failure);
+    }
   }
 }

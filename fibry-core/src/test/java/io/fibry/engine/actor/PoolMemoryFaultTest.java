@@ -3,7 +3,11 @@ package io.fibry.engine.actor;
 import io.fibry.engine.cell.FullHeapScope;
 import io.fibry.pool.Pools;
 import io.fibry.support.Patience;
+import io.fibry.testing.Clock;
 import io.fibry.testing.Gate;
+import io.fibry.testing.Variants;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -28,6 +32,32 @@ class PoolMemoryFaultTest {
     pool.askExit();
 
     gate.open();
+    Patience.awaitEnd(pool::waitForExit);
+  }
+
+  /** The only worker has ended, so that the thread that ends the pool must also finish it. */
+  @Test
+  void poolEndsWhenTimerOfIdleWorkersCannotBeCancelled() {
+    var clock = new Clock() {
+      @Override
+      public Timer scheduleAt(long time, Runnable task) {
+        manual.scheduleAt(time, task);
+        return () -> {
+          throw new IllegalStateException("planned");
+        };
+      }
+    };
+    var ended = new CountDownLatch(1);
+    var pool = Pools.scaling(Variants.scope(o -> o.withScheduler(clock)).anonymous(), 0, 1).initialState(() -> "state")
+        .onStop(state -> ended.countDown()).newActorWithReturn((String state, Object message) -> message);
+    pool.ask("message");
+    Patience.eventually(() -> {
+      clock.manual.advance(Duration.ofSeconds(10));
+      return ended.getCount() == 0;
+    });
+
+    pool.askExit();
+
     Patience.awaitEnd(pool::waitForExit);
   }
 }
