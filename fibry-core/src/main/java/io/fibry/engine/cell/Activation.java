@@ -7,6 +7,7 @@ import io.fibry.engine.jvm.AskChainLocals;
 import io.fibry.engine.jvm.CoarseClock;
 import io.fibry.engine.jvm.EngineThreads;
 import io.fibry.engine.jvm.HandOver;
+import io.fibry.engine.jvm.StackProbe;
 import io.fibry.engine.jvm.TimeSlice;
 import io.fibry.engine.jvm.WokenDrain;
 import io.fibry.engine.message.AnswerType;
@@ -241,13 +242,9 @@ final class Activation extends HandlerContext implements WokenDrain {
     try {
       work();
     } finally {
-      leaveNested();
+      makeCurrent(outer);
+      outer = null;
     }
-  }
-
-  private void leaveNested() {
-    makeCurrent(outer);
-    outer = null;
   }
 
   /**
@@ -273,7 +270,10 @@ final class Activation extends HandlerContext implements WokenDrain {
       }
     } finally {
       thread = null;
-      if (!ownsThread) leaveNested();
+      if (!ownsThread) {
+        makeCurrent(outer);
+        outer = null;
+      }
     }
   }
 
@@ -304,7 +304,8 @@ final class Activation extends HandlerContext implements WokenDrain {
       if (decision == FailureHandler.CONTINUE) node = next();
       if (node != null) giveWay();
     } finally {
-      leaveNested();
+      makeCurrent(outer);
+      outer = null;
     }
   }
 
@@ -406,9 +407,10 @@ final class Activation extends HandlerContext implements WokenDrain {
 
   /** Passes the right to run to another activation. */
   private void handBack() {
-    cell.stranded = node;
+    StackProbe.probe(); // first: from here on `attempt` has the right
+    Object right = node;
     node = null;
-    cell.tryRescue();
+    cell.attempt(right, 0);
   }
 
   /**
