@@ -12,7 +12,8 @@ import java.util.function.Consumer;
  *
  * <p>No start is missed once the thread runs. {@code add} fills a slot and then unparks the thread.
  * The thread checks all slots before it parks, and an unpark in between makes that park return at
- * once. If the system refuses even this thread, the start waits in its slot for the next
+ * once. It also unparks the thread before, so that the stack overflows before the slot is filled.
+ * If the system refuses even this thread, the start waits in its slot for the next
  * {@code add}, which tries to start the thread again. All slots can be full, because one sender
  * without memory may strand thousands of actors; {@code add} then waits. A slot stays empty once
  * the fiber of its start has begun, before the actor does anything. So the wait for an empty slot
@@ -22,14 +23,33 @@ final class StartRetrier {
   private static final int SLOTS = 1024;
   private static final long PAUSE = 5_000_000; // ns between two rounds, so that work that always fails costs little
 
+  private static final int LOGGED_FAILURES = 200; // after a second of failures, the work is logged once
+
   /**
-   * A record, not a lambda: a lambda that is first linked without stack or memory may fail for
-   * ever.
+   * Work that has failed. A class, not a lambda: a lambda that is first linked without stack or
+   * memory may fail for ever.
    */
-  private record RepeatedWork(StartRetrier retrier, Rescuable work) implements Runnable {
+  private static final class RepeatedWork implements Runnable {
+    private final StartRetrier retrier;
+    private final Rescuable work;
+    private int failureCount; // used by one fiber at a time
+
+    RepeatedWork(StartRetrier retrier, Rescuable work) {
+      this.retrier = retrier;
+      this.work = work;
+    }
+
     @Override
     public void run() {
-      retrier.runOrRetry(work);
+      try {
+        work.rescue();
+      } catch (Throwable failure) {
+        boolean mustLog = ++failureCount == LOGGED_FAILURES; // before another fiber may run this work
+        retrier.add(this);
+        if (mustLog)
+          EngineLog.LOG.error("{} has failed {} times; it will be repeated until it succeeds", work, LOGGED_FAILURES,
+              failure);
+      }
     }
   }
 
@@ -42,7 +62,7 @@ final class StartRetrier {
     this.fibers = fibers;
     this.threadStarter = threadStarter;
     this.thread = DaemonThreads.unstarted("fibry-rescue", this::loop);
-    putIntoSlot(this); // links the code now, because a thread with little stack left could not
+    for (int i = 0; i < 2; i++) putIntoSlot(this); // links the code now, because a thread with little stack could not
     pendingStarts.set(0, null);
     tryStartThread(); // now, because without memory it could not start
   }
@@ -65,6 +85,7 @@ final class StartRetrier {
   }
 
   private void retryLater(Object start) {
+    LockSupport.unpark(thread); // first: if the stack is too small for this call, no slot is filled
     while (!putIntoSlot(start)) Thread.onSpinWait(); // a park of a virtual thread may need memory
     if (thread.getState() == Thread.State.NEW) tryStartThread();
     LockSupport.unpark(thread);
@@ -72,9 +93,15 @@ final class StartRetrier {
 
   /** Returns false if all slots are full. */
   private boolean putIntoSlot(Object start) {
-    for (int slot = 0; slot < SLOTS; slot++)
-      if (pendingStarts.get(slot) == start || pendingStarts.compareAndSet(slot, null, start)) return true;
+    for (int slot = 0; slot < SLOTS; slot++) {
+      Object pending = pendingStarts.get(slot);
+      if (pending == null ? pendingStarts.compareAndSet(slot, null, start) : work(pending) == work(start)) return true;
+    }
     return false;
+  }
+
+  private static Object work(Object start) {
+    return start instanceof RepeatedWork repeated ? repeated.work : start;
   }
 
   private void tryStartThread() {

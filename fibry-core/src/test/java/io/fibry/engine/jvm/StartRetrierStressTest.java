@@ -2,6 +2,7 @@ package io.fibry.engine.jvm;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.fibry.support.Logged;
 import io.fibry.support.Patience;
 import io.fibry.testing.StressRuns;
 import java.util.ArrayList;
@@ -13,6 +14,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.function.IntConsumer;
 import org.junit.jupiter.api.RepeatedTest;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -108,6 +110,33 @@ class StartRetrierStressTest {
       retrier.add(actor);
 
       Patience.eventually(() -> stranded.get() == 0);
+    }
+  }
+
+  @Test
+  void workThatFailsAgainAndAgainIsLoggedOnce() {
+    var retrier = new StartRetrier(Runnable::run, Thread::start);
+    var mayEnd = new AtomicBoolean();
+    var calls = new AtomicInteger();
+    Rescuable work = new Rescuable() {
+      @Override
+      public void rescue() {
+        if (calls.incrementAndGet() < 250 || !mayEnd.get()) throw new OutOfMemoryError("planned");
+      }
+
+      @Override
+      public String toString() {
+        return "work of StartRetrierStressTest";
+      }
+    };
+    try (var logged = new Logged()) {
+      retrier.add(work);
+
+      Patience.eventually(() -> calls.get() > 250);
+
+      assertEquals(1, logged.lines("work of StartRetrierStressTest has failed 200 times").size());
+    } finally {
+      mayEnd.set(true);
     }
   }
 
