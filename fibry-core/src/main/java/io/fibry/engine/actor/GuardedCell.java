@@ -135,7 +135,7 @@ class GuardedCell extends ActorCell {
 
   private void beginOrRescue(EnterResult result) {
     if (result == EnterResult.RUN) begin();
-    if (stranded != null) rescue();
+    if (stranded != null) tryRescue();
   }
 
   /** Starts a drain. Throws nothing once entered; the callers have probed the stack. */
@@ -197,8 +197,11 @@ class GuardedCell extends ActorCell {
     if (!settings().ownsThreads()) failIfExecutorShutDown();
     probeStack();
     var result = queue.admit(entry);
-    if (isEnding()) queue.stopAccepting();
-    beginOrRescue(result);
+    try {
+      if (isEnding()) queue.stopAccepting();
+    } finally { // also after an OutOfMemoryError, because this thread may have the right to run
+      beginOrRescue(result);
+    }
   }
 
   @Override

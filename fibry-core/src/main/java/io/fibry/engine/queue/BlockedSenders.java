@@ -33,6 +33,7 @@ final class BlockedSenders<E> {
   }
 
   List<QueueEntry<E>> clear() {
+    if (isEmpty) return List.of(); // allocates nothing
     var removedEntries = List.copyOf(entries);
     entries.clear();
     isEmpty = true;
