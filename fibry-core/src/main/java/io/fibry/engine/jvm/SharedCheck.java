@@ -21,7 +21,10 @@ public class SharedCheck implements Runnable, Rescuable {
     this.check = check;
   }
 
-  /** Sets the timer, unless it is set. If this method throws, it has changed nothing. */
+  /**
+   * Sets the timer, unless it is set. If this method throws, the timer is set later, because
+   * another thread may rely on it.
+   */
   public final void schedule() {
     if (isScheduled.get()) return;
     StackProbe.probe(); // an error after `isScheduled` is set would leave no timer set
@@ -30,6 +33,7 @@ public class SharedCheck implements Runnable, Rescuable {
       clock().schedule(delay, this);
     } catch (Throwable noMemory) {
       isScheduled.set(false);
+      EngineThreads.rescue(this); // another thread may have seen that `isScheduled` is set
       throw noMemory;
     }
   }

@@ -7,6 +7,7 @@ import io.fibry.time.ManualScheduler;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
@@ -35,6 +36,29 @@ class SharedCheckFaultTest {
     var check = new FaultyCheck(ran::countDown);
 
     check.scheduleEventually();
+
+    Patience.await(ran);
+  }
+
+  /**
+   * Another thread schedules the check while the first is about to set the timer. The other thread
+   * relies on that timer.
+   */
+  @Test
+  void checkRunsForThreadThatReliesOnFailedTimer() {
+    var ran = new CountDownLatch(1);
+    var isFirst = new AtomicBoolean(true);
+    var check = new SharedCheck[1];
+    check[0] = new SharedCheck(DELAY, ran::countDown) {
+      @Override
+      Scheduler clock() {
+        if (!isFirst.getAndSet(false)) return super.clock();
+        check[0].schedule(); // as the other thread does
+        throw new OutOfMemoryError("planned");
+      }
+    };
+
+    assertThrows(OutOfMemoryError.class, check[0]::schedule);
 
     Patience.await(ran);
   }
