@@ -50,7 +50,10 @@ public final class CallerThreadRunner {
   private static void runPostponed(Nesting nesting) {
     nesting.depth++; // so that nested activations leave the queue to this loop
     try {
-      for (var next = nesting.postponed.poll(); next != null; next = nesting.postponed.poll()) next.run();
+      while (!nesting.postponed.isEmpty()) {
+        StackProbe.probe(); // first: an activation that leaves the queue must be able to run
+        nesting.postponed.poll().run();
+      }
     } finally {
       nesting.depth--;
     }
