@@ -1,6 +1,7 @@
 package io.fibry.engine.jvm;
 
 import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
 
 /**
  * Initializes the classes of the engine when it is first used. If a stack overflow ends the static
@@ -43,7 +44,8 @@ public final class EngineClasses {
    * the engine, which needs stack and memory.
    */
   private static Class<?>[] errors() {
-    return new Class<?>[] {VirtualMachineError.class, StackOverflowError.class, OutOfMemoryError.class};
+    return new Class<?>[] {VirtualMachineError.class, StackOverflowError.class, OutOfMemoryError.class,
+      RejectedExecutionException.class};
   }
 
   private static long reserveStack(int levels, long a, long b, long c, long d, long e, long f) {
