@@ -488,9 +488,9 @@ abstract class PlainQueue implements Rescuable {
   /**
    * Called after a drain or its start has failed, and the right to run is stranded. Sets a timer
    * that tries again, or ends the actor if its executor was shut down. If the stack overflowed at
-   * the first try, the {@link io.fibry.engine.jvm.StartRetrier} tries again instead, because setting
-   * a timer also needs stack; but not in a simulation, because that thread is real. Returns false if
-   * the right is still stranded.
+   * the first try, the {@link io.fibry.engine.jvm.StartRetrier} tries again instead, because
+   * setting a timer also needs stack; but not in a simulation, because that thread is real. Returns
+   * false if the right is still stranded.
    */
   protected final boolean recover(Throwable failure, int tries) {
     if (failure instanceof StackOverflowError && tries == 0 && Environment.simulated == null) {
