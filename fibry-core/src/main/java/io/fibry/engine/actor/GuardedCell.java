@@ -199,9 +199,8 @@ class GuardedCell extends ActorCell {
     var result = queue.admit(entry);
     try {
       if (isEnding()) queue.stopAccepting();
-    } finally { // also after an OutOfMemoryError, because this thread may have the right to run
-      beginOrRescue(result);
-    }
+    } catch (OutOfMemoryError noMemory) {} // the drain that handles the pill calls stopAccepting again
+    beginOrRescue(result);
   }
 
   @Override
