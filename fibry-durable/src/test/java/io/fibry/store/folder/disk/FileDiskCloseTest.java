@@ -16,7 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Tests that a folder is free again after the close of one of its files failed. */
 class FileDiskCloseTest {
-  /** A channel that takes all bytes, and whose close fails, as after a failed write to a network disk. */
+  /** A channel whose close fails, as after a failed write to a network disk. */
   private static final class FailingChannel extends FileChannel {
     @Override
     protected void implCloseChannel() throws IOException {
