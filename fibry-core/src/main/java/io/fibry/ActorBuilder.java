@@ -1,7 +1,7 @@
 package io.fibry;
 
 import io.fibry.mailbox.Mailbox;
-import io.fibry.spi.PoolPolicy;
+import io.fibry.spi.PoolSpec;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.Optional;

@@ -12,7 +12,7 @@ import io.fibry.block.Throwables;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.spi.BlockBuilder;
-import io.fibry.spi.PoolPolicy;
+import io.fibry.spi.PoolSpec;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -107,7 +107,7 @@ record ActorPipeline<I, O>(ActorBuilder<Object> builder, List<ActorPipeline.Pipe
       return;
     }
     if (stage.maxParallel > 1)
-      builder = BlockBuilder.of(builder).pooled(PoolPolicy.scaling(stage.maxParallel, stage.maxParallel));
+      builder = BlockBuilder.of(builder).pooled(PoolSpec.scaling(stage.maxParallel, stage.maxParallel));
     actors.add(endBefore(nextStage,
         builder.newActor(message -> pass(message, stage.code.handle(message), number, nextStage))));
   }
@@ -138,7 +138,7 @@ record ActorPipeline<I, O>(ActorBuilder<Object> builder, List<ActorPipeline.Pipe
     var pool = BlockBuilder
         .of(BlockBuilder.of(builder).child("work").mailbox(Mailbox.bounded(stage.maxParallel + 2, Overflow.BLOCK))
             .onFailure(FailurePolicy.resume().withoutLog()))
-        .pooled(PoolPolicy.scaling(stage.maxParallel, stage.maxParallel))
+        .pooled(PoolSpec.scaling(stage.maxParallel, stage.maxParallel))
         .newActorWithReturn(stage.code);
     actors.add(pool);
     var output =

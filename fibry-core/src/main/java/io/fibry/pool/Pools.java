@@ -2,7 +2,7 @@ package io.fibry.pool;
 
 import io.fibry.ActorBuilder;
 import io.fibry.spi.BlockBuilder;
-import io.fibry.spi.PoolPolicy;
+import io.fibry.spi.PoolSpec;
 import java.util.Objects;
 import java.util.function.Function;
 import java.util.function.ToIntFunction;
@@ -37,7 +37,7 @@ public final class Pools {
    * @return a builder
    */
   public static <M> ActorBuilder<M> perMessage(ActorBuilder<M> builder) {
-    return BlockBuilder.of(Objects.requireNonNull(builder, "builder")).pooled(PoolPolicy.perMessage());
+    return BlockBuilder.of(Objects.requireNonNull(builder, "builder")).pooled(PoolSpec.perMessage());
   }
 
   /**
@@ -49,7 +49,7 @@ public final class Pools {
    * @return a builder
    */
   public static <M> ActorBuilder<M> fixed(ActorBuilder<M> builder, int workers) {
-    return BlockBuilder.of(Objects.requireNonNull(builder, "builder")).pooled(PoolPolicy.scaling(workers, workers));
+    return BlockBuilder.of(Objects.requireNonNull(builder, "builder")).pooled(PoolSpec.scaling(workers, workers));
   }
 
   /**
@@ -63,7 +63,7 @@ public final class Pools {
    */
   public static <M> ActorBuilder<M> scaling(ActorBuilder<M> builder, int minWorkers, int maxWorkers) {
     return BlockBuilder.of(Objects.requireNonNull(builder, "builder"))
-        .pooled(PoolPolicy.scaling(minWorkers, maxWorkers));
+        .pooled(PoolSpec.scaling(minWorkers, maxWorkers));
   }
 
   /**
@@ -81,7 +81,7 @@ public final class Pools {
    */
   public static <M, N extends M> ActorBuilder<N> weighted(ActorBuilder<M> builder, int permits,
       ToIntFunction<N> weight) {
-    return BlockBuilder.of(Objects.requireNonNull(builder, "builder")).pooled(PoolPolicy.weighted(permits, weight));
+    return BlockBuilder.of(Objects.requireNonNull(builder, "builder")).pooled(PoolSpec.weighted(permits, weight));
   }
 
   /**
@@ -96,6 +96,6 @@ public final class Pools {
    * @return a builder
    */
   public static <M, N extends M> ActorBuilder<N> byKey(ActorBuilder<M> builder, int workers, Function<N, ?> key) {
-    return BlockBuilder.of(Objects.requireNonNull(builder, "builder")).pooled(PoolPolicy.byKey(workers, key));
+    return BlockBuilder.of(Objects.requireNonNull(builder, "builder")).pooled(PoolSpec.byKey(workers, key));
   }
 }

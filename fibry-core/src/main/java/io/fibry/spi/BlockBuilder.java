@@ -44,7 +44,7 @@ public interface BlockBuilder<M> extends ActorBuilder<M> {
    * @param policy how the workers share the mailbox
    * @throws IllegalArgumentException if this builder already makes pools
    */
-  <N extends M> BlockBuilder<N> pooled(PoolPolicy<? super N> policy);
+  <N extends M> BlockBuilder<N> pooled(PoolSpec<? super N> policy);
 
   /** {@return whether this builder makes pools} */
   boolean isPooled();

@@ -10,7 +10,7 @@ import io.fibry.Handler;
 import io.fibry.Strategy;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.spi.BlockBuilder;
-import io.fibry.spi.PoolPolicy;
+import io.fibry.spi.PoolSpec;
 import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.List;
@@ -81,7 +81,7 @@ class BatchBuilderTest extends BatchFixture {
   @Test
   void builderOfPoolsIsRefused() {
     var refusal = assertThrows(IllegalArgumentException.class,
-        () -> Batch.ofLists(BlockBuilder.of(scope.anonymous()).pooled(PoolPolicy.scaling(2, 2)), 1, SECOND,
+        () -> Batch.ofLists(BlockBuilder.of(scope.anonymous()).pooled(PoolSpec.scaling(2, 2)), 1, SECOND,
             received::add));
 
     assertEquals("the workers of a pool would gather a batch each; give a builder of actors", refusal.getMessage());

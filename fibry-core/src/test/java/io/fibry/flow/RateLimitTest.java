@@ -12,7 +12,7 @@ import io.fibry.ActorSystem;
 import io.fibry.FailurePolicy;
 import io.fibry.Strategy;
 import io.fibry.spi.BlockBuilder;
-import io.fibry.spi.PoolPolicy;
+import io.fibry.spi.PoolSpec;
 import io.fibry.support.Patience;
 import io.fibry.testing.Clock;
 import io.fibry.testing.LeakProbe;
@@ -239,7 +239,7 @@ class RateLimitTest {
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void workersOfAPoolShareTheLimit(boolean limitFirst) {
-    var threeWorkers = PoolPolicy.scaling(3, 3);
+    var threeWorkers = PoolSpec.scaling(3, 3);
     var builder = limitFirst ? BlockBuilder.of(RateLimit.around(scope.anonymous(), 2, SECOND)).pooled(threeWorkers)
         : RateLimit.around(BlockBuilder.of(scope.anonymous()).pooled(threeWorkers), 2, SECOND);
     var pool = builder.newActor(this::recordTime);

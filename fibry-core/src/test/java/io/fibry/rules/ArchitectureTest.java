@@ -66,7 +66,7 @@ class ArchitectureTest extends ArchitectureRules {
               "TcpAcceptor", "TcpConnection", "TcpOptions", "ServerTls", "UdpPacket", "UdpServer", "WebSocketClose",
               "WebSocketConnection", "WebSocketMessage", "WebSocketOptions")),
       entry("io.fibry.spi",
-          Set.of("AskChain", "BlockBuilder", "ForwardingExitable", "StableAddress", "MultiStepMessage", "PoolPolicy")),
+          Set.of("AskChain", "BlockBuilder", "ForwardingExitable", "StableAddress", "MultiStepMessage", "PoolSpec")),
       entry("io.fibry.stereotype", Set.of("Stereotypes")));
 
   private static final String OPTIONS = "options of users, with their checks and values behind the API";

@@ -24,7 +24,7 @@ import io.fibry.engine.queue.SharedQueue;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.spi.BlockBuilder;
-import io.fibry.spi.PoolPolicy;
+import io.fibry.spi.PoolSpec;
 import io.fibry.text.Lines;
 import io.fibry.time.Scheduler;
 import java.lang.invoke.VarHandle;
@@ -53,7 +53,7 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
   private FailurePolicy policy = FailurePolicy.resume();
   private Class<?> type;
   private Handler.Interceptor<Object> interceptor; // null if there is none
-  private PoolPolicy<?> poolPolicy; // null if the builder makes no pools
+  private PoolSpec<?> poolPolicy; // null if the builder makes no pools
   private boolean isInline;
   private boolean closesFirst;
   private boolean excludedFromAccounts;
@@ -137,7 +137,7 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
   }
 
   @Override
-  public <N extends M> BlockBuilder<N> pooled(PoolPolicy<? super N> policy) {
+  public <N extends M> BlockBuilder<N> pooled(PoolSpec<? super N> policy) {
     Objects.requireNonNull(policy, "policy");
     if (isPooled()) throw new IllegalArgumentException(
         "this builder already makes pools (" + this.poolPolicy + "); make the " + policy

@@ -1,6 +1,6 @@
 package io.fibry.engine.queue;
 
-import io.fibry.spi.PoolPolicy;
+import io.fibry.spi.PoolSpec;
 
 /**
  * An entry of a {@link SharedQueue}. Guarded by the queue's monitor, once the entry has been
@@ -21,8 +21,8 @@ final class PoolEntry<E> extends RankedEntry<E> {
   }
 
   @SuppressWarnings("unchecked") // only messages that the pool can take are weighed and have a key
-  static <E> PoolEntry<E> of(E item, Object message, PoolPolicy<?> policy, Object receiver) {
-    var typedPolicy = (PoolPolicy<Object>) policy;
+  static <E> PoolEntry<E> of(E item, Object message, PoolSpec<?> policy, Object receiver) {
+    var typedPolicy = (PoolSpec<Object>) policy;
     int weight = typedPolicy.weight().isEmpty() ? 1 : typedPolicy.weight().get().applyAsInt(message);
     if (weight < 1 || weight > policy.permits())
       throw new IllegalArgumentException("a message for " + receiver + " weighs " + weight

@@ -1,7 +1,7 @@
 package io.fibry.engine.queue;
 
 import io.fibry.mailbox.Mailbox;
-import io.fibry.spi.PoolPolicy;
+import io.fibry.spi.PoolSpec;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
@@ -31,7 +31,7 @@ import java.util.function.LongSupplier;
  * <p><b>Refused.</b> A worker per hash of the key: a busy key would delay its neighbors.
  */
 public final class SharedQueue<E> extends GuardedQueue<E> {
-  private final PoolPolicy<?> poolPolicy;
+  private final PoolSpec<?> poolPolicy;
   private final LongSupplier clock;
   private final IdleWorkers<E> idleWorkers = new IdleWorkers<>();
   private final KeyLanes<E> lanes;
@@ -43,7 +43,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   private boolean isEnding;
   private boolean isDesertionReported;
 
-  public SharedQueue(Mailbox<?> mailbox, PoolPolicy<?> policy, LongSupplier clock) {
+  public SharedQueue(Mailbox<?> mailbox, PoolSpec<?> policy, LongSupplier clock) {
     super(mailbox, clock, null, policy.isByKey());
     this.poolPolicy = policy;
     this.clock = clock;
@@ -51,7 +51,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
     this.lanes = policy.isByKey() ? new KeyLanes<>() : null;
   }
 
-  public PoolPolicy<?> poolPolicy() {
+  public PoolSpec<?> poolPolicy() {
     return poolPolicy;
   }
 

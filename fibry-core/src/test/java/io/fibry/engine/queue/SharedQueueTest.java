@@ -9,7 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.engine.queue.GuardedQueue.EnterResult;
 import io.fibry.mailbox.Mailbox;
-import io.fibry.spi.PoolPolicy;
+import io.fibry.spi.PoolSpec;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicLong;
@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 
 /** Tests which worker of a pool gets which message, step by step. */
 class SharedQueueTest {
-  private static SharedQueue<String> queue(PoolPolicy<?> policy) {
+  private static SharedQueue<String> queue(PoolSpec<?> policy) {
     return new SharedQueue<>(Mailbox.unbounded(), policy, System::nanoTime);
   }
 
@@ -26,13 +26,13 @@ class SharedQueueTest {
     return queue.offer(queue.newEntry(message, message, true, "p"), false);
   }
 
-  private static PoolPolicy<String> byFirstLetter(int workers) {
-    return PoolPolicy.byKey(workers, (String message) -> message.charAt(0));
+  private static PoolSpec<String> byFirstLetter(int workers) {
+    return PoolSpec.byKey(workers, (String message) -> message.charAt(0));
   }
 
   @Test
   void lastIdleWorkerGetsMessageBeforeNewWorkerIsCreated() {
-    var queue = queue(PoolPolicy.scaling(0, 3));
+    var queue = queue(PoolSpec.scaling(0, 3));
     offer(queue, "a");
     var firstSlot = queue.assignNext(true);
     offer(queue, "b");
@@ -51,7 +51,7 @@ class SharedQueueTest {
 
   @Test
   void idleWorkerTakesNextMessage() {
-    var queue = queue(PoolPolicy.scaling(1, 1));
+    var queue = queue(PoolSpec.scaling(1, 1));
     assertEquals(EnterResult.RUN, offer(queue, "a"));
     var slot = queue.assignNext(true);
     assertEquals(EnterResult.TAKEN, offer(queue, "b"));
@@ -64,7 +64,7 @@ class SharedQueueTest {
 
   @Test
   void assignedMessageRemainsWhenItsWorkerIsRemoved() {
-    var queue = queue(PoolPolicy.scaling(0, 2));
+    var queue = queue(PoolSpec.scaling(0, 2));
     offer(queue, "a");
     var slot = queue.assignNext(true);
 
@@ -93,7 +93,7 @@ class SharedQueueTest {
 
   @Test
   void undeliveredMessageIsReturnedToCallerAfterEnd() {
-    var queue = queue(PoolPolicy.scaling(0, 2));
+    var queue = queue(PoolSpec.scaling(0, 2));
     offer(queue, "a");
     var slot = queue.assignNext(true);
 
@@ -138,7 +138,7 @@ class SharedQueueTest {
   @Test
   void workerWhoseClockFailedDelaysNoRetirement() {
     var time = new AtomicLong();
-    var queue = new SharedQueue<String>(Mailbox.unbounded(), PoolPolicy.scaling(0, 2), () -> {
+    var queue = new SharedQueue<String>(Mailbox.unbounded(), PoolSpec.scaling(0, 2), () -> {
       if (time.get() == 0) throw new IllegalStateException("planned");
       return time.get();
     });
@@ -166,7 +166,7 @@ class SharedQueueTest {
   void idleTimeBeginsWhenMessageEnds() {
     var time = new AtomicLong();
     var queueReference = new AtomicReference<SharedQueue<String>>();
-    var queue = new SharedQueue<String>(Mailbox.unbounded(), PoolPolicy.scaling(0, 1), () -> {
+    var queue = new SharedQueue<String>(Mailbox.unbounded(), PoolSpec.scaling(0, 1), () -> {
       assertFalse(Thread.holdsLock(queueReference.get()));
       return time.get();
     });
@@ -183,7 +183,7 @@ class SharedQueueTest {
 
   @Test
   void retiredWorkerTakesNoMoreMessages() {
-    var queue = queue(PoolPolicy.scaling(0, 1));
+    var queue = queue(PoolSpec.scaling(0, 1));
     offer(queue, "a");
     var slot = queue.assignNext(true);
     queue.next(slot, "a");
@@ -218,7 +218,7 @@ class SharedQueueTest {
 
   @Test
   void endedQueueWithoutWorkersIsTakenByOneCallerOnly() {
-    var queue = queue(PoolPolicy.scaling(0, 2));
+    var queue = queue(PoolSpec.scaling(0, 2));
     offer(queue, "a");
     var slot = queue.assignNext(true);
     assertFalse(queue.takeDeserted());

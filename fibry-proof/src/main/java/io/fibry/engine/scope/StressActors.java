@@ -5,7 +5,7 @@ import io.fibry.Handler;
 import io.fibry.Strategy;
 import io.fibry.engine.cell.Cell;
 import io.fibry.spi.BlockBuilder;
-import io.fibry.spi.PoolPolicy;
+import io.fibry.spi.PoolSpec;
 import java.util.function.UnaryOperator;
 
 /** Creates actors for stress tests. Pools run on the sender's thread, which jcstress provides. */
@@ -32,7 +32,7 @@ public final class StressActors {
 
   public static Cell pool(int workers, Handler<Object> handler) {
     return (Cell) BlockBuilder.of(SCOPE.anonymous().strategy(Runnable::run))
-        .pooled(PoolPolicy.scaling(workers, workers))
+        .pooled(PoolSpec.scaling(workers, workers))
         .newActor(handler);
   }
 }

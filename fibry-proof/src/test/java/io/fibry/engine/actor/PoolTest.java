@@ -10,7 +10,7 @@ import io.fibry.Schedules;
 import io.fibry.engine.scope.CheckedActor;
 import io.fibry.engine.scope.StressActors;
 import io.fibry.spi.BlockBuilder;
-import io.fibry.spi.PoolPolicy;
+import io.fibry.spi.PoolSpec;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -39,7 +39,7 @@ class PoolTest {
     private int running;
     private int maxRunning;
 
-    TestPool(PoolPolicy<Object> policy) {
+    TestPool(PoolSpec<Object> policy) {
       var scope = StressActors.scope(
           options -> options.withScheduler(new CheckedActor.NeverFiringScheduler())
               .withDeadLetterListener(letter -> countDeadLetter()));
@@ -101,7 +101,7 @@ class PoolTest {
   @Test
   void twoWorkersHandleMessagesOfTwoSenders() {
     Schedules.modelCheck(SCHEDULES, () -> {
-      var test = new TestPool(PoolPolicy.scaling(2, 2));
+      var test = new TestPool(PoolSpec.scaling(2, 2));
 
       var sender = Schedules.start(() -> test.pool.sendMessage(1));
       test.pool.sendMessage(2);
@@ -116,7 +116,7 @@ class PoolTest {
   @Test
   void workerStoppedByFailurePolicyIsReplaced() {
     Schedules.modelCheck(SCHEDULES, () -> {
-      var test = new TestPool(PoolPolicy.scaling(1, 1));
+      var test = new TestPool(PoolSpec.scaling(1, 1));
 
       var sender = Schedules.start(() -> test.pool.sendMessage(-1));
       test.pool.sendMessage(2);
@@ -130,7 +130,7 @@ class PoolTest {
   @Test
   void messageSentBeforePillIsHandled() {
     Schedules.modelCheck(SCHEDULES, () -> {
-      var test = new TestPool(PoolPolicy.scaling(0, 2));
+      var test = new TestPool(PoolSpec.scaling(0, 2));
 
       var sender = Schedules.start(() -> test.pool.sendMessage(1));
       test.pool.sendMessage(2);
@@ -145,7 +145,7 @@ class PoolTest {
   @Test
   void killDuringTwoSendsEndsPool() {
     Schedules.modelCheck(SCHEDULES, () -> {
-      var test = new TestPool(PoolPolicy.scaling(0, 2));
+      var test = new TestPool(PoolSpec.scaling(0, 2));
       test.pool.sendMessage(1);
       var requests = new CompletableFuture<?>[1];
 
@@ -162,7 +162,7 @@ class PoolTest {
   @Test
   void exitDuringTwoSendsOfOneKeyEndsPool() {
     Schedules.modelCheck(SCHEDULES, () -> {
-      var test = new TestPool(PoolPolicy.<Object>byKey(2, message -> "key"));
+      var test = new TestPool(PoolSpec.<Object>byKey(2, message -> "key"));
 
       var sender = Schedules.start(() -> test.pool.sendMessage(1));
       var ender = Schedules.start(test.pool::askExit);

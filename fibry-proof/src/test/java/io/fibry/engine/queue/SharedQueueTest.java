@@ -3,7 +3,7 @@ package io.fibry.engine.queue;
 import io.fibry.Schedules;
 import io.fibry.engine.queue.GuardedQueue.EnterResult;
 import io.fibry.mailbox.Mailbox;
-import io.fibry.spi.PoolPolicy;
+import io.fibry.spi.PoolSpec;
 import io.fibry.support.Soak;
 import java.util.ArrayList;
 import java.util.List;
@@ -55,13 +55,13 @@ class SharedQueueTest {
 
   public static class QueueByKey extends OfferingSenders {
     public QueueByKey() {
-      super(PoolPolicy.byKey(2, (Integer element) -> element & 1), true);
+      super(PoolSpec.byKey(2, (Integer element) -> element & 1), true);
     }
   }
 
   public static class OneWorker {
     private final SharedQueue<Integer> queue =
-        new SharedQueue<>(Mailbox.unbounded(), PoolPolicy.scaling(1, 1), System::nanoTime);
+        new SharedQueue<>(Mailbox.unbounded(), PoolSpec.scaling(1, 1), System::nanoTime);
     private final AtomicInteger offered = new AtomicInteger();
     private int handled; // written only by the thread that has the worker's slot
 
@@ -82,7 +82,7 @@ class SharedQueueTest {
 
   public static class WeightedQueue extends OfferingSenders {
     public WeightedQueue() {
-      super(PoolPolicy.weighted(2, (Integer element) -> 1 + (element & 1)), false);
+      super(PoolSpec.weighted(2, (Integer element) -> 1 + (element & 1)), false);
     }
   }
 
@@ -100,7 +100,7 @@ class SharedQueueTest {
     private boolean ended;
     private String firstFault;
 
-    OfferingSenders(PoolPolicy<Integer> policy, boolean hasKeys) {
+    OfferingSenders(PoolSpec<Integer> policy, boolean hasKeys) {
       this.queue = new SharedQueue<>(Mailbox.unbounded(), policy, System::nanoTime);
       this.hasKeys = hasKeys;
       for (int i = 0; i < 6; i++) entries.add(new ArrayList<>());

@@ -11,7 +11,7 @@ import java.util.function.ToIntFunction;
  *
  * @param <M> the type of the messages
  */
-public final class PoolPolicy<M> {
+public final class PoolSpec<M> {
   private final int minWorkers;
   private final int maxWorkers;
   private final int permits;
@@ -19,7 +19,7 @@ public final class PoolPolicy<M> {
   private final Optional<Function<? super M, ?>> key;
   private final boolean isPerMessage;
 
-  private PoolPolicy(int minWorkers, int maxWorkers, int permits, Optional<ToIntFunction<? super M>> weight,
+  private PoolSpec(int minWorkers, int maxWorkers, int permits, Optional<ToIntFunction<? super M>> weight,
       Optional<Function<? super M, ?>> key, boolean isPerMessage) {
     this.minWorkers = minWorkers;
     this.maxWorkers = maxWorkers;
@@ -36,17 +36,17 @@ public final class PoolPolicy<M> {
    * @param minWorkers how many workers stay while they are idle; at least 0
    * @param maxWorkers at least 1 and at least {@code minWorkers}
    */
-  public static PoolPolicy<Object> scaling(int minWorkers, int maxWorkers) {
+  public static PoolSpec<Object> scaling(int minWorkers, int maxWorkers) {
     if (minWorkers < 0)
       throw new IllegalArgumentException("a pool cannot keep " + minWorkers + " workers; give 0 or more");
     if (maxWorkers < Math.max(1, minWorkers)) throw new IllegalArgumentException("a pool of at least " + minWorkers
         + " workers cannot have " + maxWorkers + " at most; give " + Math.max(1, minWorkers) + " or more");
-    return new PoolPolicy<>(minWorkers, maxWorkers, maxWorkers, Optional.empty(), Optional.empty(), false);
+    return new PoolSpec<>(minWorkers, maxWorkers, maxWorkers, Optional.empty(), Optional.empty(), false);
   }
 
   /** {@return a policy that makes a worker with a new state for each message} */
-  public static PoolPolicy<Object> perMessage() {
-    return new PoolPolicy<>(0, Integer.MAX_VALUE, Integer.MAX_VALUE, Optional.empty(), Optional.empty(), true);
+  public static PoolSpec<Object> perMessage() {
+    return new PoolSpec<>(0, Integer.MAX_VALUE, Integer.MAX_VALUE, Optional.empty(), Optional.empty(), true);
   }
 
   /**
@@ -58,10 +58,10 @@ public final class PoolPolicy<M> {
    * @param weight returns how many permits a message needs, from 1 to {@code permits}; runs on the
    * sender's thread
    */
-  public static <M> PoolPolicy<M> weighted(int permits, ToIntFunction<? super M> weight) {
+  public static <M> PoolSpec<M> weighted(int permits, ToIntFunction<? super M> weight) {
     if (permits < 1)
       throw new IllegalArgumentException("a pool of " + permits + " permits could handle no message; give at least 1");
-    return new PoolPolicy<>(0, permits, permits, Optional.of(Objects.requireNonNull(weight, "weight")),
+    return new PoolSpec<>(0, permits, permits, Optional.of(Objects.requireNonNull(weight, "weight")),
         Optional.empty(), false);
   }
 
@@ -74,10 +74,10 @@ public final class PoolPolicy<M> {
    * @param key returns the key of a message, compared by {@code equals}; runs on the sender's
    * thread
    */
-  public static <M> PoolPolicy<M> byKey(int workers, Function<? super M, ?> key) {
+  public static <M> PoolSpec<M> byKey(int workers, Function<? super M, ?> key) {
     if (workers < 1)
       throw new IllegalArgumentException("a pool of " + workers + " workers could handle no message; give at least 1");
-    return new PoolPolicy<>(workers, workers, workers, Optional.empty(),
+    return new PoolSpec<>(workers, workers, workers, Optional.empty(),
         Optional.of(Objects.requireNonNull(key, "key")), false);
   }
 
