@@ -63,7 +63,7 @@ public final class JacksonCodecs {
    * could be read as two forms of a type, or if a mapper reads its example as another value
    */
   public static <T> DerivedCodec<T> of(Class<T> type, UnaryOperator<SchemaEvolution<T>> forms,
-      UnaryOperator<MapperTypes> mapperTypes) {
-    return DerivedCodec.of(type, forms, new JsonFormat(mapperTypes.apply(MapperTypes.none())));
+      UnaryOperator<MappedTypes> mapperTypes) {
+    return DerivedCodec.of(type, forms, new JsonFormat(mapperTypes.apply(MappedTypes.none())));
   }
 }

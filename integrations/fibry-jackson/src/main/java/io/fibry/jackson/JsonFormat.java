@@ -10,7 +10,7 @@ import tools.jackson.core.TokenStreamFactory;
 import tools.jackson.core.json.JsonFactory;
 
 /** The JSON format, independent of the settings of a user's mapper. */
-record JsonFormat(MapperTypes mapperTypes) implements Format {
+record JsonFormat(MappedTypes mapperTypes) implements Format {
   static final int MAX_DIGITS = 1_000; // the time to read a number is quadratic in its digits
 
   static final JsonFactory FACTORY = JsonFactory.builder()

@@ -37,11 +37,11 @@ final class JsonReader implements FormatReader {
   private final char[] chars;
   private final int start; // index in chars at which this reader begins
   private final int limit;
-  private final MapperTypes mapperTypes;
+  private final MappedTypes mapperTypes;
   private final JsonParser parser;
   private JsonToken pending; // the token that was read, but not taken yet; null if none
 
-  private JsonReader(char[] chars, int start, int limit, MapperTypes mapperTypes) {
+  private JsonReader(char[] chars, int start, int limit, MappedTypes mapperTypes) {
     this.chars = chars;
     this.start = start;
     this.limit = limit;
@@ -49,7 +49,7 @@ final class JsonReader implements FormatReader {
     this.parser = JsonFormat.FACTORY.createParser(ObjectReadContext.empty(), chars, start, limit - start);
   }
 
-  static JsonReader of(byte[] bytes, MapperTypes mapperTypes) {
+  static JsonReader of(byte[] bytes, MappedTypes mapperTypes) {
     var text = decode(bytes);
     return new JsonReader(text.array(), 0, text.limit(), mapperTypes); // the decoder made the array: its offset is 0
   }

@@ -36,7 +36,7 @@ final class JsonWriter implements FormatWriter {
     }
   }
 
-  private final MapperTypes mapperTypes;
+  private final MappedTypes mapperTypes;
   private final LimitedOutputStream out = new LimitedOutputStream();
   private final JsonGenerator generator =
       JsonFormat.FACTORY.createGenerator(ObjectWriteContext.empty(), out, JsonEncoding.UTF8);
@@ -45,7 +45,7 @@ final class JsonWriter implements FormatWriter {
   private int depth;
   private boolean isAtKey; // the next item is the key of a map
 
-  JsonWriter(MapperTypes mapperTypes) {
+  JsonWriter(MappedTypes mapperTypes) {
     this.mapperTypes = mapperTypes;
   }
 

@@ -11,7 +11,7 @@ class ArchitectureTest extends ArchitectureRules {
   @Override
   protected Map<String, Set<String>> publicTypes() {
     return Map.ofEntries(
-        entry("io.fibry.jackson", Set.of("JacksonCodecs", "JsonBodyCodec", "MapperTypes")));
+        entry("io.fibry.jackson", Set.of("JacksonCodecs", "JsonBodyCodec", "MappedTypes")));
   }
 
   @Override

@@ -84,7 +84,7 @@ class MappedTypesTest {
   }
 
   private static <T> String refusalOf(Class<T> type, T example, JsonMapper mapper) {
-    UnaryOperator<MapperTypes> mapped = types -> types.map(type, example, mapper);
+    UnaryOperator<MappedTypes> mapped = types -> types.map(type, example, mapper);
     return assertThrows(IllegalArgumentException.class, () -> JacksonCodecs.of(Paid.class, forms -> forms, mapped))
         .getMessage();
   }
@@ -227,7 +227,7 @@ class MappedTypesTest {
     var permissiveMapper = MAPPER.rebuild()
         .polymorphicTypeValidator(BasicPolymorphicTypeValidator.builder().allowIfBaseType(Object.class).build())
         .build();
-    // without the check of MapperTypes, Jackson would read the class from the bytes
+    // without the check of MappedTypes, Jackson would read the class from the bytes
     assertEquals(any, permissiveMapper.readValue(permissiveMapper.writeValueAsString(any), Any.class));
     String text = refusalOf(Any.class, any, permissiveMapper);
     assertTrue(text.contains("NoClassValidator`) denied resolution of all subtypes"), text);
@@ -281,6 +281,6 @@ class MappedTypesTest {
     assertTrue(refusalOf(Lossy.class, new Lossy(), MAPPER).contains("as another value"));
     assertTrue(refusalOf(Runnable.class, () -> {}, MAPPER).contains("the mapper of Runnable cannot"));
     assertTrue(refusalOf(Comparable.class, "x", MAPPER).contains("has type parameters"));
-    assertThrows(NullPointerException.class, () -> MapperTypes.none().map(Money.class, null, MAPPER));
+    assertThrows(NullPointerException.class, () -> MappedTypes.none().map(Money.class, null, MAPPER));
   }
 }

@@ -18,15 +18,15 @@ import tools.jackson.databind.json.JsonMapper;
  * rules with its mapper, {@link #map} throws. Before a text is stored, the mapper reads it once to
  * check it.
  */
-public final class MapperTypes {
+public final class MappedTypes {
   private final Map<Class<?>, MappedType> types;
 
-  private MapperTypes(Map<Class<?>, MappedType> types) {
+  private MappedTypes(Map<Class<?>, MappedType> types) {
     this.types = types;
   }
 
-  static MapperTypes none() {
-    return new MapperTypes(Map.of());
+  static MappedTypes none() {
+    return new MappedTypes(Map.of());
   }
 
   /**
@@ -41,7 +41,7 @@ public final class MapperTypes {
    * @throws IllegalArgumentException if the mapper reads the example as another value, accepts a
    *     missing field, or would let bytes choose classes
    */
-  public <V> MapperTypes map(Class<V> type, V example, JsonMapper mapper) {
+  public <V> MappedTypes map(Class<V> type, V example, JsonMapper mapper) {
     var allTypes = new HashMap<>(types);
     try {
       allTypes.put(type, MappedType.of(type, example, mapper));
@@ -49,7 +49,7 @@ public final class MapperTypes {
       throw new IllegalArgumentException(
           "the mapper cannot write and read the example of " + type.getName() + Lines.message(failure), failure);
     }
-    return new MapperTypes(Map.copyOf(allTypes));
+    return new MappedTypes(Map.copyOf(allTypes));
   }
 
   Optional<MappedType> find(Class<?> type) {
