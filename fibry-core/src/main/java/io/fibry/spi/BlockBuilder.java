@@ -41,10 +41,10 @@ public interface BlockBuilder<M> extends ActorBuilder<M> {
    * {@code Pools} instead.
    *
    * @param <N> the type of the messages
-   * @param policy how the workers share the mailbox
+   * @param spec how the workers share the mailbox
    * @throws IllegalArgumentException if this builder already makes pools
    */
-  <N extends M> BlockBuilder<N> pooled(PoolSpec<? super N> policy);
+  <N extends M> BlockBuilder<N> pooled(PoolSpec<? super N> spec);
 
   /** {@return whether this builder makes pools} */
   boolean isPooled();

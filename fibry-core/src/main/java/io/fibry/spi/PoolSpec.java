@@ -30,8 +30,8 @@ public final class PoolSpec<M> {
   }
 
   /**
-   * {@return a policy of {@code minWorkers} to {@code maxWorkers} workers} If a message waits and
-   * no worker is free, a worker is added. Idle workers end after a while.
+   * {@return the description of {@code minWorkers} to {@code maxWorkers} workers} If a message
+   * waits and no worker is free, a worker is added. Idle workers end after a while.
    *
    * @param minWorkers how many workers stay while they are idle; at least 0
    * @param maxWorkers at least 1 and at least {@code minWorkers}
@@ -44,14 +44,14 @@ public final class PoolSpec<M> {
     return new PoolSpec<>(minWorkers, maxWorkers, maxWorkers, Optional.empty(), Optional.empty(), false);
   }
 
-  /** {@return a policy that makes a worker with a new state for each message} */
+  /** {@return the description of one worker, with a new state, for each message} */
   public static PoolSpec<Object> perMessage() {
     return new PoolSpec<>(0, Integer.MAX_VALUE, Integer.MAX_VALUE, Optional.empty(), Optional.empty(), true);
   }
 
   /**
-   * {@return a policy of at most {@code permits} workers} A message holds as many permits as its
-   * weight while it is handled.
+   * {@return the description of at most {@code permits} workers} A message holds as many permits as
+   * its weight while it is handled.
    *
    * @param <M> the type of the messages
    * @param permits how many permits there are; at least 1
@@ -66,8 +66,8 @@ public final class PoolSpec<M> {
   }
 
   /**
-   * {@return a policy of a fixed number of workers} Messages with equal keys are handled one at a
-   * time, in the order in which they were sent.
+   * {@return the description of a fixed number of workers} Messages with equal keys are handled one
+   * at a time, in the order in which they were sent.
    *
    * @param <M> the type of the messages
    * @param workers at least 1

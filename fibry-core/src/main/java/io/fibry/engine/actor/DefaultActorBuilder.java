@@ -53,7 +53,7 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
   private FailurePolicy policy = FailurePolicy.resume();
   private Class<?> type;
   private Handler.Interceptor<Object> interceptor; // null if there is none
-  private PoolSpec<?> poolPolicy; // null if the builder makes no pools
+  private PoolSpec<?> poolSpec; // null if the builder makes no pools
   private boolean isInline;
   private boolean closesFirst;
   private boolean excludedFromAccounts;
@@ -137,17 +137,17 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
   }
 
   @Override
-  public <N extends M> BlockBuilder<N> pooled(PoolSpec<? super N> policy) {
-    Objects.requireNonNull(policy, "policy");
+  public <N extends M> BlockBuilder<N> pooled(PoolSpec<? super N> spec) {
+    Objects.requireNonNull(spec, "spec");
     if (isPooled()) throw new IllegalArgumentException(
-        "this builder already makes pools (" + this.poolPolicy + "); make the " + policy
+        "this builder already makes pools (" + this.poolSpec + "); make the " + spec
             + " with a builder of actors");
-    return this.<N>copyWith(copy -> copy.poolPolicy = policy).defaultMailbox(POOL_MAILBOX);
+    return this.<N>copyWith(copy -> copy.poolSpec = spec).defaultMailbox(POOL_MAILBOX);
   }
 
   @Override
   public boolean isPooled() {
-    return poolPolicy != null;
+    return poolSpec != null;
   }
 
   @Override
@@ -351,17 +351,17 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
     var mailbox = mailbox();
     if (mailbox.isSelective()) throw new IllegalArgumentException("the workers of a pool share one mailbox (" + mailbox
         + "), so none of them can choose from it; give the pool a mailbox that is not selective");
-    if (mailbox.isOrdered() && poolPolicy.isByKey())
+    if (mailbox.isOrdered() && poolSpec.isByKey())
       throw new IllegalArgumentException("a pool by key keeps the messages of a key in the order they came, and a "
           + "priority mailbox does not; give it another mailbox");
-    var pool = new PoolCell(behavior, new SharedQueue<>(mailbox, poolPolicy, scheduler()::nanoTime));
+    var pool = new PoolCell(behavior, new SharedQueue<>(mailbox, poolSpec, scheduler()::nanoTime));
     admit(pool);
     pool.open();
     return pool;
   }
 
   ActorCell makeSink(ActorBehavior behavior) {
-    if (isPooled() && poolPolicy.isContentAware()) throw new IllegalArgumentException(
+    if (isPooled() && poolSpec.isContentAware()) throw new IllegalArgumentException(
         "a sink runs code, which has neither weight nor key; make the sink with a pool of another kind");
     if (mailbox().isOrdered()) throw new IllegalArgumentException(
         "a sink runs code, which a priority mailbox cannot order; give it another mailbox");

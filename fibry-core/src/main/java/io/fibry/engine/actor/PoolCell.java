@@ -55,7 +55,7 @@ final class PoolCell extends GuardedCell {
   void open() {
     if (!workerBehavior.settings.strategy().isResident()) return;
     try {
-      for (int i = 0; i < queue.poolPolicy().minWorkers(); i++) open(queue.reserveSlot());
+      for (int i = 0; i < queue.poolSpec().minWorkers(); i++) open(queue.reserveSlot());
     } catch (Throwable noThread) { // the pool may already be known by its name, and have messages
       endNeverStarted(new ExitReason.Failed(noThread));
       freeName();
@@ -101,7 +101,7 @@ final class PoolCell extends GuardedCell {
   @Override
   protected boolean acceptsWithoutUserCode() {
     return super.acceptsWithoutUserCode() && workerBehavior.settings.ownsThreads()
-        && !queue.poolPolicy().isContentAware();
+        && !queue.poolSpec().isContentAware();
   }
 
   /**
@@ -204,7 +204,7 @@ final class PoolCell extends GuardedCell {
   // ---- workers
 
   void dropStateIfPerMessage(Worker worker) {
-    if (queue.poolPolicy().isPerMessage()) worker.dropState("after its one message");
+    if (queue.poolSpec().isPerMessage()) worker.dropState("after its one message");
   }
 
   Object next(Worker worker, Object handledNode) {
@@ -364,7 +364,7 @@ final class PoolCell extends GuardedCell {
 
   @Override
   public boolean hasOtherWorkers() {
-    return queue.poolPolicy().maxWorkers() > 1;
+    return queue.poolSpec().maxWorkers() > 1;
   }
 
   @Override
@@ -383,7 +383,7 @@ final class PoolCell extends GuardedCell {
 
   @Override
   public String kind() {
-    return queue.poolPolicy() + ", " + workerBehavior.settings.strategy();
+    return queue.poolSpec() + ", " + workerBehavior.settings.strategy();
   }
 
   @Override

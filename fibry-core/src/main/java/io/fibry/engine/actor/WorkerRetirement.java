@@ -33,8 +33,8 @@ final class WorkerRetirement {
    * minimum of workers.
    */
   void onWorkerIdle() {
-    var policy = queue.poolPolicy();
-    if (policy.minWorkers() == policy.maxWorkers()) return;
+    var spec = queue.poolSpec();
+    if (spec.minWorkers() == spec.maxWorkers()) return;
     try {
       setTimer();
     } catch (Throwable failure) { // from the user's scheduler

@@ -21,14 +21,14 @@ final class PoolEntry<E> extends RankedEntry<E> {
   }
 
   @SuppressWarnings("unchecked") // only messages that the pool can take are weighed and have a key
-  static <E> PoolEntry<E> of(E item, Object message, PoolSpec<?> policy, Object receiver) {
-    var typedPolicy = (PoolSpec<Object>) policy;
-    int weight = typedPolicy.weight().isEmpty() ? 1 : typedPolicy.weight().get().applyAsInt(message);
-    if (weight < 1 || weight > policy.permits())
+  static <E> PoolEntry<E> of(E item, Object message, PoolSpec<?> spec, Object receiver) {
+    var typedSpec = (PoolSpec<Object>) spec;
+    int weight = typedSpec.weight().isEmpty() ? 1 : typedSpec.weight().get().applyAsInt(message);
+    if (weight < 1 || weight > spec.permits())
       throw new IllegalArgumentException("a message for " + receiver + " weighs " + weight
-          + "; it must weigh at least 1 and at most " + policy.permits() + ", all that the pool has");
-    Object key = typedPolicy.key().isEmpty() ? null : typedPolicy.key().get().apply(message);
-    if (key == null && policy.isByKey())
+          + "; it must weigh at least 1 and at most " + spec.permits() + ", all that the pool has");
+    Object key = typedSpec.key().isEmpty() ? null : typedSpec.key().get().apply(message);
+    if (key == null && spec.isByKey())
       throw new NullPointerException("the key of a message for " + receiver + " was null; give each message a key");
     return new PoolEntry<>(item, message, weight, key);
   }

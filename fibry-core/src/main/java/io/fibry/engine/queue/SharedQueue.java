@@ -31,7 +31,7 @@ import java.util.function.LongSupplier;
  * <p><b>Refused.</b> A worker per hash of the key: a busy key would delay its neighbors.
  */
 public final class SharedQueue<E> extends GuardedQueue<E> {
-  private final PoolSpec<?> poolPolicy;
+  private final PoolSpec<?> poolSpec;
   private final LongSupplier clock;
   private final IdleWorkers<E> idleWorkers = new IdleWorkers<>();
   private final KeyLanes<E> lanes;
@@ -43,21 +43,21 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   private boolean isEnding;
   private boolean isDesertionReported;
 
-  public SharedQueue(Mailbox<?> mailbox, PoolSpec<?> policy, LongSupplier clock) {
-    super(mailbox, clock, null, policy.isByKey());
-    this.poolPolicy = policy;
+  public SharedQueue(Mailbox<?> mailbox, PoolSpec<?> spec, LongSupplier clock) {
+    super(mailbox, clock, null, spec.isByKey());
+    this.poolSpec = spec;
     this.clock = clock;
-    this.freePermits = policy.permits();
-    this.lanes = policy.isByKey() ? new KeyLanes<>() : null;
+    this.freePermits = spec.permits();
+    this.lanes = spec.isByKey() ? new KeyLanes<>() : null;
   }
 
-  public PoolSpec<?> poolPolicy() {
-    return poolPolicy;
+  public PoolSpec<?> poolSpec() {
+    return poolSpec;
   }
 
   @Override
   public QueueEntry<E> newEntry(E item, Object message, boolean isMessage, Object receiver) {
-    return isMessage ? PoolEntry.of(item, message, poolPolicy, receiver) : new PoolEntry<>(item, null, 1, null);
+    return isMessage ? PoolEntry.of(item, message, poolSpec, receiver) : new PoolEntry<>(item, null, 1, null);
   }
 
   // ---- for threads that made something ready
@@ -170,7 +170,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
 
   /** Reads the clock outside the monitor, because it may be code of a user. */
   private long now() {
-    if (poolPolicy.minWorkers() == poolPolicy.maxWorkers()) return IdleWorkers.UNKNOWN; // size is fixed
+    if (poolSpec.minWorkers() == poolSpec.maxWorkers()) return IdleWorkers.UNKNOWN; // size is fixed
     try {
       return clock.getAsLong();
     } catch (Throwable error) { // from the user's clock, or a StackOverflowError
@@ -180,14 +180,14 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
 
   /** Retires surplus workers that were idle for {@code minIdle} ns: they get no more messages. */
   public synchronized List<WorkerSlot<E>> retire(long now, long minIdle) {
-    var retiredSlots = idleWorkers.retire(slotCount - retiringCount - poolPolicy.minWorkers(), now, minIdle);
+    var retiredSlots = idleWorkers.retire(slotCount - retiringCount - poolSpec.minWorkers(), now, minIdle);
     retiringCount += retiredSlots.size();
     return retiredSlots;
   }
 
   /** Returns the time of the next retirement by the clock; empty if no worker can be retired. */
   public synchronized OptionalLong nextRetirement(long minIdle) {
-    return slotCount - retiringCount > poolPolicy.minWorkers() ? idleWorkers.nextRetirement(minIdle)
+    return slotCount - retiringCount > poolSpec.minWorkers() ? idleWorkers.nextRetirement(minIdle)
         : OptionalLong.empty();
   }
 
@@ -246,7 +246,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
     // all entries that can begin wait in lanes
     if (!(first() instanceof PoolEntry))
       return new PoolBlockers<>(firstWorkers, Integer.MAX_VALUE, firstWorkers.size() - 1);
-    return new PoolBlockers<>(null, poolPolicy.permits() - maxWeightUpTo(entry), poolPolicy.maxWorkers() - 1);
+    return new PoolBlockers<>(null, poolSpec.permits() - maxWeightUpTo(entry), poolSpec.maxWorkers() - 1);
   }
 
   /**
@@ -255,7 +255,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
    * is woken, and searches again.
    */
   private int maxWeightUpTo(PoolEntry<E> lastEntry) {
-    if (poolPolicy.weight().isEmpty()) return 1;
+    if (poolSpec.weight().isEmpty()) return 1;
     entryCount(); // collects arrivals
     int maxWeight = 0;
     for (var entry : order.entries(Integer.MAX_VALUE)) {
@@ -276,7 +276,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
    * arrivals after this call.
    */
   private void updateRunning() {
-    boolean areAllBusy = idleWorkers.isEmpty() && slotCount >= poolPolicy.maxWorkers() && !isEnding && pill == null;
+    boolean areAllBusy = idleWorkers.isEmpty() && slotCount >= poolSpec.maxWorkers() && !isEnding && pill == null;
     if (isRunning.get() != areAllBusy) isRunning.set(areAllBusy);
   }
 
@@ -285,7 +285,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   }
 
   private boolean mayBegin() {
-    return !isEnding && (!idleWorkers.isEmpty() || slotCount < poolPolicy.maxWorkers()) && isFirstFitting();
+    return !isEnding && (!idleWorkers.isEmpty() || slotCount < poolSpec.maxWorkers()) && isFirstFitting();
   }
 
   private boolean isFirstFitting() {

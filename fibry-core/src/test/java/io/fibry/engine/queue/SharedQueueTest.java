@@ -18,8 +18,8 @@ import org.junit.jupiter.api.Test;
 
 /** Tests which worker of a pool gets which message, step by step. */
 class SharedQueueTest {
-  private static SharedQueue<String> queue(PoolSpec<?> policy) {
-    return new SharedQueue<>(Mailbox.unbounded(), policy, System::nanoTime);
+  private static SharedQueue<String> queue(PoolSpec<?> spec) {
+    return new SharedQueue<>(Mailbox.unbounded(), spec, System::nanoTime);
   }
 
   private static EnterResult offer(SharedQueue<String> queue, String message) {

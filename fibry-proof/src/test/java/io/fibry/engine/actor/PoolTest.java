@@ -39,12 +39,12 @@ class PoolTest {
     private int running;
     private int maxRunning;
 
-    TestPool(PoolSpec<Object> policy) {
+    TestPool(PoolSpec<Object> spec) {
       var scope = StressActors.scope(
           options -> options.withScheduler(new CheckedActor.NeverFiringScheduler())
               .withDeadLetterListener(letter -> countDeadLetter()));
       pool = (PoolCell) (Exitable) BlockBuilder.of(scope.anonymous().strategy(Runnable::run)
-          .onFailure(FailurePolicy.stop().withoutLog())).pooled(policy).initialState(this::createState)
+          .onFailure(FailurePolicy.stop().withoutLog())).pooled(spec).initialState(this::createState)
           .onStop(this::closeState)
           .newActorWithReturn((Integer state, Object message) -> handle(message));
     }

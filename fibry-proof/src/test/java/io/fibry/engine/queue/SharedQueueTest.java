@@ -100,8 +100,8 @@ class SharedQueueTest {
     private boolean ended;
     private String firstFault;
 
-    OfferingSenders(PoolSpec<Integer> policy, boolean hasKeys) {
-      this.queue = new SharedQueue<>(Mailbox.unbounded(), policy, System::nanoTime);
+    OfferingSenders(PoolSpec<Integer> spec, boolean hasKeys) {
+      this.queue = new SharedQueue<>(Mailbox.unbounded(), spec, System::nanoTime);
       this.hasKeys = hasKeys;
       for (int i = 0; i < 6; i++) entries.add(new ArrayList<>());
     }
