@@ -385,7 +385,7 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
    * Without memory, this method throws and changes nothing, or a fiber completes the future later.
    */
   private boolean settleExternally(Reason reason, R value, Throwable failure) {
-    StackProbe.probe();
+    StackProbe.probeForActivation(); // also for the calls that remove the entry from its mailbox
     var completion = new Completion<>(this, value, failure, reason == Reason.CANCELLED); // before any change
     if ((trySettle(SETTLED | CALLBACKS_RUN) & SETTLED) != 0) {
       awaitResult();
