@@ -50,7 +50,7 @@ class PoolMemoryFaultTest {
     var ended = new CountDownLatch(1);
     var pool = Pools.scaling(Variants.scope(o -> o.withScheduler(clock)).anonymous(), 0, 1).initialState(() -> "state")
         .onStop(state -> ended.countDown()).newActorWithReturn((String state, Object message) -> message);
-    pool.ask("message");
+    pool.sendMessage("message"); // an ask could cancel the timer of its deadline
     Patience.eventually(() -> {
       clock.manual.advance(Duration.ofSeconds(10));
       return ended.getCount() == 0;
