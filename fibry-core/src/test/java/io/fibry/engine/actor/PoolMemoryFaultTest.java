@@ -1,5 +1,7 @@
 package io.fibry.engine.actor;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
 import io.fibry.engine.cell.FullHeapScope;
 import io.fibry.pool.Pools;
 import io.fibry.support.Patience;
@@ -8,6 +10,7 @@ import io.fibry.testing.Gate;
 import io.fibry.testing.Variants;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -38,11 +41,13 @@ class PoolMemoryFaultTest {
   /** The only worker has ended, so that the thread that ends the pool must also finish it. */
   @Test
   void poolEndsWhenTimerOfIdleWorkersCannotBeCancelled() {
+    var cancels = new AtomicInteger();
     var clock = new Clock() {
       @Override
       public Timer scheduleAt(long time, Runnable task) {
         manual.scheduleAt(time, task);
         return () -> {
+          cancels.incrementAndGet();
           throw new IllegalStateException("planned");
         };
       }
@@ -55,9 +60,11 @@ class PoolMemoryFaultTest {
       clock.manual.advance(Duration.ofSeconds(10));
       return ended.getCount() == 0;
     });
+    Patience.eventually(() -> ((PoolCell) pool).activity().equals("0 of 0 at work")); // no worker can end the pool
 
     pool.askExit();
 
     Patience.awaitEnd(pool::waitForExit);
+    assertEquals(1, cancels.get(), "cancels"); // the pills are sent once
   }
 }
