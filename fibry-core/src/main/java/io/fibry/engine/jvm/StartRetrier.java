@@ -12,17 +12,16 @@ import java.util.function.Consumer;
  *
  * <p>No start is missed once the thread runs. {@code add} fills a slot and then unparks the thread.
  * The thread checks all slots before it parks, and an unpark in between makes that park return at
- * once. It also unparks the thread before, so that the stack overflows before the slot is filled.
- * If the system refuses even this thread, the start waits in its slot for the next
- * {@code add}, which tries to start the thread again. All slots can be full, because one sender
- * without memory may strand thousands of actors; {@code add} then waits. A slot stays empty once
- * the fiber of its start has begun, before the actor does anything. So the wait for an empty slot
- * ends when memory is available.
+ * once. {@code add} also unparks the thread before it fills the slot, so a stack that is too small
+ * for the unpark overflows before the slot is filled. If the system refuses even this thread, the
+ * start waits in its slot for the next {@code add}, which tries to start the thread again. All
+ * slots can be full, because one sender without memory may strand thousands of actors; {@code add}
+ * then waits. A slot stays empty once the fiber of its start has begun, before the actor does
+ * anything. So the wait for an empty slot ends when memory is available.
  */
 final class StartRetrier {
   private static final int SLOTS = 1024;
   private static final long PAUSE = 5_000_000; // ns between two rounds, so that work that always fails costs little
-
   private static final int LOGGED_FAILURES = 200; // after a second of failures, the work is logged once
 
   /**
@@ -85,7 +84,7 @@ final class StartRetrier {
   }
 
   private void retryLater(Object start) {
-    LockSupport.unpark(thread); // first: if the stack is too small for this call, no slot is filled
+    LockSupport.unpark(thread); // first, while no slot is filled
     while (!putIntoSlot(start)) Thread.onSpinWait(); // a park of a virtual thread may need memory
     if (thread.getState() == Thread.State.NEW) tryStartThread();
     LockSupport.unpark(thread);
