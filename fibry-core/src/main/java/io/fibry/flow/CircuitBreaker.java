@@ -95,8 +95,9 @@ public final class CircuitBreaker {
   private void run(Object message, Handler.Task next) throws Exception {
     SendStackProbe.probe(); // throws here if the stack is nearly full, because `leave` must not fail
     long start = clock.nanoTime();
-    long period = circuit.enter(start);
-    if (period == CircuitState.REFUSED) throw new CircuitOpenException(refusalText(), name, message);
+    long periodNumber = circuit.enter(start);
+    if (periodNumber < 0)
+      throw new CircuitOpenException(refusalText(periodNumber == CircuitState.REFUSED_HALF_OPEN), name, message);
     Throwable failure = null;
     try {
       next.run();
@@ -104,21 +105,22 @@ public final class CircuitBreaker {
       failure = thrown;
       throw thrown;
     } finally {
-      leave(period, start, failure);
+      leave(periodNumber, start, failure);
     }
   }
 
-  private String refusalText() {
-    return "circuit breaker '" + name + (state() == State.HALF_OPEN
+  private String refusalText(boolean isHalfOpen) {
+    return "circuit breaker '" + name + (isHalfOpen
         ? "' is half open, and its " + options.probes + " probes have begun; try again when they have ended"
         : "' is open, since too many calls failed; try again after its pause of " + Durations.text(options.pause));
   }
 
-  private void leave(long period, long start, Throwable failure) {
+  private void leave(long periodNumber, long start, Throwable failure) {
     long now = clock.nanoTime();
     boolean isSlow = options.slowLimit != null && now - start > Durations.nanos(options.slowLimit);
     boolean isIgnored = failure != null && !isFailure(failure);
-    var change = isIgnored ? circuit.ignore(period) : circuit.leave(period, now, failure != null || isSlow);
+    var change =
+        isIgnored ? circuit.ignore(periodNumber) : circuit.leave(periodNumber, now, failure != null || isSlow);
     if (change != StateChange.NONE) notifyListener(change, failure, isSlow);
   }
 
@@ -136,7 +138,8 @@ public final class CircuitBreaker {
   private void notifyListener(StateChange change, Throwable failure, boolean isSlow) {
     if (change == StateChange.CLOSED) LOG.info("circuit breaker '{}' is closed again", name);
     else LOG.warn("circuit breaker '{}' is open for {}; the last call {}", name, Durations.text(options.pause),
-        failure != null ? "threw " + failure.getClass().getName() : isSlow ? "was slow" : "failed");
+        failure != null ? "threw " + failure.getClass().getName() : isSlow ? "was slow"
+            : "succeeded, but too many of the latest calls failed");
     try {
       options.listener.accept(change == StateChange.CLOSED ? State.CLOSED : State.OPEN);
     } catch (RuntimeException listenerFailure) {

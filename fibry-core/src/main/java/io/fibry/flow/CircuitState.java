@@ -10,7 +10,9 @@ import io.fibry.flow.CircuitBreaker.State;
 final class CircuitState {
   enum StateChange { NONE, OPENED, CLOSED }
 
-  static final long REFUSED = -1; // result of `enter`, in place of a period
+  // results of `enter` in place of the number of a period, which is 0 or more
+  static final long REFUSED_OPEN = -1;
+  static final long REFUSED_HALF_OPEN = -2;
 
   private final boolean[] failures; // a ring buffer: for each of the latest calls, whether it failed
   private final int minCalls;
@@ -40,14 +42,16 @@ final class CircuitState {
 
   /**
    * Returns the number of the current period, which the call passes to {@code leave} or
-   * {@code ignore}; REFUSED if the call must not begin.
+   * {@code ignore}. If the call must not begin, returns {@code REFUSED_OPEN} or
+   * {@code REFUSED_HALF_OPEN}, by the state that refuses it.
    */
   synchronized long enter(long now) {
     // probes that do not end must not keep the breaker half open for ever, so new probes may begin
     // after another pause
     if (state != State.CLOSED && now - periodStart >= pause && (state == State.OPEN || calls == probes))
       begin(State.HALF_OPEN, now);
-    if (state == State.OPEN || state == State.HALF_OPEN && calls == probes) return REFUSED;
+    if (state == State.OPEN) return REFUSED_OPEN;
+    if (state == State.HALF_OPEN && calls == probes) return REFUSED_HALF_OPEN;
     if (state == State.HALF_OPEN) calls++;
     return period;
   }

@@ -19,6 +19,7 @@ import io.fibry.mailbox.Overflow;
 import io.fibry.net.HttpRoutes;
 import io.fibry.net.HttpServer;
 import io.fibry.pool.Pools;
+import io.fibry.support.Logged;
 import io.fibry.support.Patience;
 import io.fibry.testing.Gate;
 import io.fibry.testing.Promise;
@@ -106,6 +107,33 @@ class CircuitBreakerTest {
     assertRefuses(service);
     assertEquals(List.of(State.OPEN), changes);
     assertEquals("circuit breaker 'payments', OPEN", breaker.toString());
+  }
+
+  @Test
+  void logSaysThatBreakerOpenedAfterSuccess() {
+    var service = service(o -> o);
+    fail(service, 2); // too few calls to open the breaker
+    service.ask(1);
+    try (var logged = new Logged()) {
+      service.ask(2);
+
+      var line = logged.lines("circuit breaker 'payments'").getFirst();
+      assertTrue(line.endsWith(
+          "is open for 5 s; the last call succeeded, but too many of the latest calls failed"), line);
+    }
+    assertEquals(State.OPEN, breaker.state());
+  }
+
+  @Test
+  void refusedCallNamesStateThatRefusedIt() {
+    var circuit = new CircuitState(1, 1, 1, 10, 1);
+    circuit.leave(circuit.enter(0), 0, true);
+
+    assertEquals(CircuitState.REFUSED_OPEN, circuit.enter(9));
+    long probe = circuit.enter(10);
+    assertEquals(CircuitState.REFUSED_HALF_OPEN, circuit.enter(11));
+
+    assertEquals(CircuitState.StateChange.CLOSED, circuit.leave(probe, 12, false));
   }
 
   @Promise("24.6")
@@ -336,7 +364,7 @@ class CircuitBreakerTest {
       threads.add(Patience.startFiber(() -> {
         for (int round = 0; round < 20_000; round++, rounds.increment()) {
           long period = circuit.enter(time.getAndIncrement() / 8);
-          if (period == CircuitState.REFUSED) continue;
+          if (period < 0) continue; // refused
           // A call of the closed period may see the half-open state of a later period. At most
           // three of four threads have such a call, because the fourth has changed the state.
           boolean isProbe = circuit.state() == State.HALF_OPEN;
@@ -358,7 +386,7 @@ class CircuitBreakerTest {
     // a series of successful calls must close the breaker from any state
     for (int i = 0; i < 1_000 && circuit.state() != State.CLOSED; i++) {
       long period = circuit.enter(time.addAndGet(8) / 8);
-      if (period != CircuitState.REFUSED) circuit.leave(period, time.get() / 8, false);
+      if (period >= 0) circuit.leave(period, time.get() / 8, false);
     }
     assertEquals(State.CLOSED, circuit.state());
   }
