@@ -168,7 +168,7 @@ final class TransitionTable<S, M> implements Fsm<S, M> {
     var blockBuilder = BlockBuilder.of(actorBuilder);
     var mailbox = blockBuilder.mailbox();
     boolean hasInitialWork = rules(initialState.getClass()).hasInitialWork();
-    if (mailbox.isOrdered() && (hasInitialWork || timeoutRules().findAny().isPresent()))
+    if (mailbox.isPriority() && (hasInitialWork || timeoutRules().findAny().isPresent()))
       throw new IllegalArgumentException(this
           + " sends itself messages, at time limits and to enter its initial state, which a priority mailbox cannot "
           + "rank; give it another mailbox");

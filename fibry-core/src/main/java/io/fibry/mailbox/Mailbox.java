@@ -75,7 +75,8 @@ public final class Mailbox<M> {
         "a message that takes " + Durations.text(service) + " is never answered within " + Durations.text(limit)
             + "; give a longer limit");
     if (!(messagesPerSecond > 0 && messagesPerSecond < Double.POSITIVE_INFINITY)) throw new IllegalArgumentException(
-        "there is no capacity for " + messagesPerSecond + " messages handled per second; give more than zero");
+        "there is no capacity for " + messagesPerSecond
+            + " messages handled per second; give a finite number above zero");
     var wait = limit.minus(service);
     double seconds = wait.toSeconds() + wait.getNano() / 1e9;
     return (int) Math.clamp(seconds * messagesPerSecond / 2, 1, Integer.MAX_VALUE - 1);
@@ -160,7 +161,7 @@ public final class Mailbox<M> {
   }
 
   /** {@return whether this is a priority mailbox} */
-  public boolean isOrdered() {
+  public boolean isPriority() {
     return order.isPresent();
   }
 

@@ -39,7 +39,7 @@ public final class Variants {
     }
 
     public boolean isPriority() {
-      return mailbox.isOrdered();
+      return mailbox.isPriority();
     }
 
     public ActorBuilder<Object> builder(ActorScope scope) {

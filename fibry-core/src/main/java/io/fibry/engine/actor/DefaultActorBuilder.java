@@ -351,7 +351,7 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
     var mailbox = mailbox();
     if (mailbox.isSelective()) throw new IllegalArgumentException("the workers of a pool share one mailbox (" + mailbox
         + "), so none of them can choose from it; give the pool a mailbox that is not selective");
-    if (mailbox.isOrdered() && poolSpec.isByKey())
+    if (mailbox.isPriority() && poolSpec.isByKey())
       throw new IllegalArgumentException("a pool by key keeps the messages of a key in the order they came, and a "
           + "priority mailbox does not; give it another mailbox");
     var pool = new PoolCell(behavior, new SharedQueue<>(mailbox, poolSpec, scheduler()::nanoTime));
@@ -363,7 +363,7 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
   ActorCell makeSink(ActorBehavior behavior) {
     if (isPooled() && poolSpec.isContentAware()) throw new IllegalArgumentException(
         "a sink runs code, which has neither weight nor key; make the sink with a pool of another kind");
-    if (mailbox().isOrdered()) throw new IllegalArgumentException(
+    if (mailbox().isPriority()) throw new IllegalArgumentException(
         "a sink runs code, which a priority mailbox cannot order; give it another mailbox");
     return makeAndAdmit(behavior);
   }

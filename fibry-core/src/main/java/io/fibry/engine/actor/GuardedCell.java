@@ -60,7 +60,7 @@ class GuardedCell extends ActorCell {
 
   @Override
   protected Reason offerBlock(List<?> messages, Baggage baggage) {
-    if (queue.mailbox().isOrdered()) throw new UnsupportedOperationException("actor '" + name()
+    if (queue.mailbox().isPriority()) throw new UnsupportedOperationException("actor '" + name()
         + "' has a priority mailbox, which cannot keep a batch together; send the messages one by one");
     if (messages.size() > capacity())
       throw new IllegalArgumentException("a block of " + messages.size()
@@ -211,7 +211,7 @@ class GuardedCell extends ActorCell {
 
   @Override
   protected boolean acceptsWithoutUserCode() {
-    return super.acceptsWithoutUserCode() && !queue.mailbox().isOrdered();
+    return super.acceptsWithoutUserCode() && !queue.mailbox().isPriority();
   }
 
   // ---- drain

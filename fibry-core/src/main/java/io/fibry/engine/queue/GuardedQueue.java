@@ -89,7 +89,7 @@ public class GuardedQueue<E> {
     this.mailbox = mailbox;
     this.waitEstimator = mailbox.maxWait().isZero() ? null : new WaitEstimator(clock, mailbox.maxWait().toNanos());
     this.selectiveReceive = mailbox.isSelective() ? new SelectiveReceive<>(this) : null;
-    boolean needsMonitor = hasKeys || mailbox.isOrdered() || mailbox.isSelective() || waitEstimator != null
+    boolean needsMonitor = hasKeys || mailbox.isPriority() || mailbox.isSelective() || waitEstimator != null
         || mailbox.overflow() == Overflow.DROP_OLDEST;
     this.arrivals = needsMonitor ? null : new ArrivalBuffer<>(mailbox.capacity());
     this.toElement = needsMonitor ? null : toElement;
@@ -98,7 +98,7 @@ public class GuardedQueue<E> {
   }
 
   public static boolean isNeededFor(Mailbox<?> mailbox) {
-    return mailbox.capacity() < Integer.MAX_VALUE || mailbox.isOrdered() || mailbox.isSelective();
+    return mailbox.capacity() < Integer.MAX_VALUE || mailbox.isPriority() || mailbox.isSelective();
   }
 
   public Mailbox<?> mailbox() {

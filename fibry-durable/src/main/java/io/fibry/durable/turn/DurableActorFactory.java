@@ -70,7 +70,7 @@ public record DurableActorFactory<S, E, M>(DurableDefinition<S, E, M> definition
     if (blockBuilder.mailbox().isSelective())
       throw kind()
           .invalidDefinition("a turn has the effects of exactly one message, so the mailbox cannot be selective");
-    if (blockBuilder.mailbox().isOrdered())
+    if (blockBuilder.mailbox().isPriority())
       throw kind()
           .invalidDefinition("messages that wait at the store keep their order, so its mailbox cannot have another");
     kind().retention().ifPresent(age -> store.setRetention(kind().name(), age));
