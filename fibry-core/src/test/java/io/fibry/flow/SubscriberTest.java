@@ -33,7 +33,7 @@ class SubscriberTest {
   private final ActorScope scope = ActorSystem.openScope("fed", o -> o.withDeadLetterListener(letters));
   private final List<Object> received = new CopyOnWriteArrayList<>();
   private final List<Optional<Throwable>> ends = new CopyOnWriteArrayList<>();
-  private final RecordingSubscription publisher = new RecordingSubscription();
+  private final RecordingSubscription subscription = new RecordingSubscription();
 
   @AfterEach
   void awaitActorsAndCloseScope() {
@@ -51,7 +51,7 @@ class SubscriberTest {
 
   private Flow.Subscriber<Object> subscriber(Actor<Object> actor, int bufferSize) {
     Flow.Subscriber<Object> subscriber = FlowBridges.subscriber(actor, bufferSize, ends::add);
-    subscriber.onSubscribe(publisher);
+    subscriber.onSubscribe(subscription);
     return subscriber;
   }
 
@@ -63,12 +63,12 @@ class SubscriberTest {
 
     subscriber.onNext(gate);
     for (int i = 1; i < 8; i++) subscriber.onNext(i);
-    var firstRequests = List.copyOf(publisher.calls);
+    var firstRequests = List.copyOf(subscription.calls);
     gate.open();
-    Patience.eventually(() -> publisher.requestedCount() == 13);
+    Patience.eventually(() -> subscription.requestedCount() == 13);
 
     assertEquals(List.of(8L), firstRequests);
-    assertEquals(List.of(8L, 5L), publisher.calls);
+    assertEquals(List.of(8L, 5L), subscription.calls);
     subscriber.onComplete();
   }
 
@@ -125,7 +125,7 @@ class SubscriberTest {
 
     assertEquals(List.of(1, 2), received);
     assertEquals(List.of(Optional.empty()), ends);
-    assertEquals(List.of(8L), publisher.calls);
+    assertEquals(List.of(8L), subscription.calls);
   }
 
   @Test
@@ -147,7 +147,7 @@ class SubscriberTest {
     try (var logged = new Logged()) {
       var actor = actor(Mailbox.unbounded());
       Flow.Subscriber<Object> subscriber = FlowBridges.subscriber(actor, 8);
-      subscriber.onSubscribe(publisher);
+      subscriber.onSubscribe(subscription);
 
       subscriber.onError(new IOException("cut"));
       Patience.awaitEnd(actor::waitForExit);
@@ -170,7 +170,7 @@ class SubscriberTest {
 
     assertEquals(List.of(), received);
     assertEquals(1, ends.size());
-    assertEquals(List.of(8L), publisher.calls);
+    assertEquals(List.of(8L), subscription.calls);
   }
 
   @Test
@@ -181,7 +181,7 @@ class SubscriberTest {
     subscriber.onSubscribe(secondSubscription);
 
     assertEquals(List.of("cancel"), secondSubscription.calls);
-    assertEquals(List.of(8L), publisher.calls);
+    assertEquals(List.of(8L), subscription.calls);
     subscriber.onComplete();
   }
 
@@ -193,7 +193,7 @@ class SubscriberTest {
     actor.askExit();
     Patience.eventually(() -> !ends.isEmpty());
 
-    assertEquals(List.of(8L, "cancel"), publisher.calls);
+    assertEquals(List.of(8L, "cancel"), subscription.calls);
     var cause = assertInstanceOf(CancellationException.class, ends.getFirst().orElseThrow());
     assertTrue(cause.getMessage().endsWith("ended before its stream did: Stopped"), cause::getMessage);
   }
@@ -205,15 +205,15 @@ class SubscriberTest {
 
     subscriber(actor, 8);
 
-    assertEquals(List.of("cancel"), publisher.calls);
+    assertEquals(List.of("cancel"), subscription.calls);
     assertEquals(1, ends.size());
   }
 
   @Test
-  void mailboxLargerThanBufferByTwoLosesNoMessage() {
+  void mailboxLargerThanBufferByOneLosesNoMessage() {
     for (var overflow : Overflow.values()) {
       int bufferSize = 4;
-      var actor = actor(Mailbox.bounded(bufferSize + 2, overflow));
+      var actor = actor(Mailbox.bounded(bufferSize + 1, overflow));
       received.clear();
 
       try (var source = new SubmissionPublisher<Integer>()) {
@@ -241,7 +241,7 @@ class SubscriberTest {
     gate.open();
     Patience.eventually(() -> received.size() == 3);
     subscriber.onNext(3);
-    Patience.eventually(() -> publisher.requestedCount() == 8);
+    Patience.eventually(() -> subscription.requestedCount() == 8);
 
     assertEquals(List.of(), ends);
     subscriber.onComplete();
@@ -260,7 +260,7 @@ class SubscriberTest {
     gate.open();
     Patience.awaitEnd(actor::waitForExit);
 
-    assertEquals(List.of(8L, "cancel"), publisher.calls);
+    assertEquals(List.of(8L, "cancel"), subscription.calls);
     assertEquals(List.of(1), received);
     assertEquals(List.of(2), letters.messages());
     var cause = assertInstanceOf(RejectedExecutionException.class, ends.getFirst().orElseThrow());
