@@ -246,7 +246,7 @@ class SupervisionTest {
 
   @Promise("17.7")
   @Test
-  void chosenScopePolicyEscalatesToScope() {
+  void choiceOfRestartAllEscalatesToScope() {
     var supervised = scope.openScope("supervised", o -> o.withFailurePolicy(FailurePolicy.restart()));
     var actor =
         supervised.anonymous().onFailure(FailurePolicy.choose(failure -> FailurePolicy.restartAll()).withoutLog())

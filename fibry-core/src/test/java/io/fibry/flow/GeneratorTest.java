@@ -188,7 +188,7 @@ class GeneratorTest {
   }
 
   @Test
-  void allProducersThatWaitForCapacityContinue() {
+  void manyWaitingProducersDeliverAllElements() {
     Generator<Integer> generator = Generator.of(scope.anonymous(), 1,
         IntStream.range(0, 50).mapToObj(i -> numbersBelow(20)).toArray(GeneratorTest::newHandlerArray));
 

@@ -336,9 +336,9 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
   }
 
   void admit(Cell cell) {
-    boolean isTracked = owner.isTracked(label);
-    if (isTracked || label != null) cell.setIdentity(label, type);
-    if (!isTracked) return;
+    boolean isMember = owner.isMember(label);
+    if (isMember || label != null) cell.setIdentity(label, type);
+    if (!isMember) return;
     try {
       owner.admit(cell, label);
     } catch (IllegalStateException scopeClosed) {

@@ -256,7 +256,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
    */
   final ColdState ownCounts() {
     var coldState = extras;
-    return coldState != null || !owner().isTracked(null) ? coldState : extras();
+    return coldState != null || !owner().isMember(null) ? coldState : extras();
   }
 
   public final String label() {

@@ -47,7 +47,7 @@ public final class NonMemberScope extends OwningScope {
   }
 
   @Override
-  public boolean isTracked(String label) {
+  public boolean isMember(String label) {
     return false;
   }
 

@@ -18,7 +18,8 @@ public abstract class OwningScope {
 
   public static String checkedName(String name) {
     if (Objects.requireNonNull(name, "name").isBlank())
-      throw new IllegalArgumentException("a blank name identifies no actor; give a name, or use anonymous()");
+      throw new IllegalArgumentException(
+          "a blank name identifies nothing; give a name (anonymous() makes actors without a name)");
     if (!name.equals(Lines.escaped(name))) throw new IllegalArgumentException("a name such as \"" + Lines.line(name)
         + "\" would break the lines of logs; give a name without control characters");
     return name;
@@ -54,8 +55,9 @@ public abstract class OwningScope {
 
   /**
    * Opens an inner scope for the actors of a block. The inner scope has the options of this scope
-   * and passes failures to it. Unnamed actors become members of the inner scope only if the inner
-   * scope itself becomes a member of this scope.
+   * and passes failures to it. If {@link #isMember isMember(label)}, the inner scope is a member of
+   * this scope, and all its actors are members of the inner scope. Otherwise only its named actors
+   * are members of it.
    *
    * @param kind the kind of the block, which is also the name of the inner scope if the block has
    * no name
@@ -65,14 +67,15 @@ public abstract class OwningScope {
 
   public abstract ActorScope.Options options();
 
+  /** Returns the counts of message outcomes, and the last dead letters. */
   public abstract Accounts accounts();
 
   /**
-   * Returns whether an actor with this label becomes a member, which the scope lists and ends.
+   * Returns whether an actor with this label is a member, which the scope lists and ends.
    *
    * @param label the name of the actor, or null
    */
-  public abstract boolean isTracked(String label);
+  public abstract boolean isMember(String label);
 
   /** Adds a member. Throws an IllegalStateException if the scope is closed. */
   public abstract void admit(Exitable actor, String label);

@@ -27,8 +27,8 @@ public final class AnswerType {
   private AnswerType() {}
 
   /**
-   * {@return the declared class of the answer, or Object if the request declares no class, or its
-   * class cannot be loaded}
+   * {@return the declared class of the answer, or Object if the request declares no class of its
+   * answer, or that class cannot be loaded}
    */
   public static Class<?> of(Object request) {
     return TYPES.get(request.getClass());
@@ -45,8 +45,8 @@ public final class AnswerType {
   }
 
   /**
-   * Returns the declared type of the answer. The result may be a type variable of the class whose
-   * declaration contains {@code type}.
+   * Returns the declared type of the answer. If {@code type} is a supertype in the declaration of a
+   * class {@code C<X>}, the result may be the type variable {@code X}, which the caller replaces.
    */
   private static Type declaredAnswer(Type type) {
     var rawClass = rawClass(type);

@@ -33,7 +33,7 @@ public final class Scope extends ScopeState implements ActorScope {
   }
 
   private final boolean isBlockScope; // whether this inner scope was made for the actors of a block
-  private final boolean tracksUnnamed; // whether actors without a name are members, too
+  private final boolean hasUnnamedMembers; // whether actors without a name are members, too
   private final Supervisor supervisor = new Supervisor(this);
   private final ScopeWatchdog watchdog = new ScopeWatchdog(this);
   private final DefaultActorBuilder<Object> blueprint = DefaultActorBuilder.of(this);
@@ -42,14 +42,14 @@ public final class Scope extends ScopeState implements ActorScope {
   Scope(String name, Options options, Scope parent) {
     super(name, parent);
     this.options = options;
-    this.tracksUnnamed = parent != null;
+    this.hasUnnamedMembers = parent != null;
     this.isBlockScope = false;
   }
 
-  private Scope(String name, Scope parent, boolean tracksUnnamed) {
+  private Scope(String name, Scope parent, boolean hasUnnamedMembers) {
     super(name, parent);
     this.options = parent.options();
-    this.tracksUnnamed = tracksUnnamed;
+    this.hasUnnamedMembers = hasUnnamedMembers;
     this.isBlockScope = true;
   }
 
@@ -86,8 +86,8 @@ public final class Scope extends ScopeState implements ActorScope {
   }
 
   @Override
-  public boolean isTracked(String label) {
-    return tracksUnnamed || label != null;
+  public boolean isMember(String label) {
+    return hasUnnamedMembers || label != null;
   }
 
   public synchronized void configure(UnaryOperator<Options> change) {
@@ -139,8 +139,8 @@ public final class Scope extends ScopeState implements ActorScope {
 
   @Override
   public Scope openBlockScope(String kind, String label) {
-    var blockScope = new Scope(label == null ? kind : label, this, isTracked(label));
-    if (!blockScope.tracksUnnamed) return blockScope;
+    var blockScope = new Scope(label == null ? kind : label, this, isMember(label));
+    if (!blockScope.hasUnnamedMembers) return blockScope;
     join(blockScope);
     blockScope.watchdog.applyOptions(blockScope.options);
     return blockScope;

@@ -153,7 +153,7 @@ abstract class ScopeState extends OwningScope {
 
   @Override
   public final void forget(Exitable actor, String label) {
-    if (isTracked(label)) forget(actor);
+    if (isMember(label)) forget(actor);
   }
 
   private void forget(Object member) {

@@ -25,7 +25,7 @@ public record HostNames(Set<String> names) {
       lowerCaseNames.add(nameWithoutPort(name));
     }
     if (lowerCaseNames.isEmpty())
-      throw new IllegalArgumentException("no names of hosts would refuse all clients; give one or more");
+      throw new IllegalArgumentException("no host name was given; give one or more, or do not set names to allow all");
     return new HostNames(Set.copyOf(lowerCaseNames));
   }
 
@@ -45,10 +45,10 @@ public record HostNames(Set<String> names) {
   }
 
   /**
-   * Returns whether this Host header certainly means this server: by an allowed name, as localhost,
-   * or by an IP address.
+   * Returns whether DNS rebinding cannot have caused this Host header: it is one of the names,
+   * localhost, or an IP address. If every name is allowed, there are no names.
    */
-  public boolean isKnown(String host) {
+  public boolean isSafeFromRebinding(String host) {
     var name = nameWithoutPort(host);
     return names.contains(name) || name.equals("localhost") || name.endsWith(".localhost") || name.startsWith("[")
         || !name.isEmpty() && name.chars().allMatch(c -> c >= '0' && c <= '9' || c == '.');

@@ -22,7 +22,10 @@ public abstract class ClientReader<T> implements Iterable<T> {
   /** Waits for the next item. Returns null at the end. */
   protected abstract T read() throws IOException;
 
-  /** Returns an object whose text shows the item as the current step of the conversation. */
+  /**
+   * Returns an object whose {@code toString()} describes the item. Dumps and warnings show it as
+   * the present work of the conversation.
+   */
   protected abstract Object describe(T item);
 
   @Override
@@ -51,7 +54,8 @@ public abstract class ClientReader<T> implements Iterable<T> {
 
       @Override
       public T next() {
-        if (!hasNext()) throw new NoSuchElementException("the client has ended its stream; call hasNext() first");
+        if (!hasNext())
+          throw new NoSuchElementException("no more items can be read from the client; call hasNext() first");
         var item = next;
         next = null;
         isHandling = true;

@@ -105,13 +105,13 @@ public record WebSocketHandshake(ServerExchange exchange, WebSocketSettings sett
   }
 
   /**
-   * Returns whether the origin is a page of this server. The Host header must certainly mean this
-   * server. On an encrypted connection the origin must be an https URL. On a connection without
+   * Returns whether the origin is a page of this server. The Host header must be safe from DNS
+   * rebinding. On an encrypted connection the origin must be an https URL. On a connection without
    * encryption an https URL is allowed, too, because a proxy may have decrypted the connection.
    */
   private boolean isOfHost(String origin, String host) {
     int colon = origin.indexOf("://");
-    if (colon < 0 || !exchange.body.settings.hosts().isKnown(host)) return false;
+    if (colon < 0 || !exchange.body.settings.hosts().isSafeFromRebinding(host)) return false;
     boolean isEncrypted = origin.regionMatches(true, 0, "https:", 0, 6);
     if (exchange.tls().isPresent() && !isEncrypted) return false;
     var authority = origin.substring(colon + 3);

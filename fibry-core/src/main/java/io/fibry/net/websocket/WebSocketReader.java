@@ -39,9 +39,9 @@ final class WebSocketReader extends ClientReader<WebSocketMessage> {
   // thread that sends pings. If both write at the same time, one ping may be missing or needless
   volatile boolean hasFrameSincePing;
   private boolean hasEnded;
-  private boolean isBroken; // whether the start of the next frame is unknown, after a violation of the protocol
+  private boolean isBroken; // whether the start of the next frame is unknown, because a frame was refused
   // the next four fields describe the message that is being read
-  private boolean isInMessage; // whether the first frame of the message was read
+  private boolean isInMessage; // whether a message has begun and is not complete
   private Utf8Validator textValidator; // null if the message is binary
   private byte[] bytes = NOTHING;
   private int size; // bytes of the message that were read so far
@@ -77,7 +77,7 @@ final class WebSocketReader extends ClientReader<WebSocketMessage> {
     return message;
   }
 
-  private int next() throws IOException {
+  private int nextByte() throws IOException {
     int b = in.read();
     if (b < 0) throw new EOFException(in.socket + " ended its stream without a close");
     return b;
@@ -85,28 +85,28 @@ final class WebSocketReader extends ClientReader<WebSocketMessage> {
 
   /** Reads a frame. Returns the message that it completes, or null if it completes none. */
   private WebSocketMessage readFrame() throws IOException {
-    int firstByte = next();
+    int firstByte = nextByte();
     if (!hasFrameSincePing) hasFrameSincePing = true;
     int opcode = firstByte & 0xf;
-    if ((firstByte & 0x70) != 0) throw protocolError("reserved bits of an extension that was not agreed on");
+    if ((firstByte & 0x70) != 0) throw refuseViolation("reserved bits of an extension that was not agreed on");
     if (opcode > WebSocketFrames.BINARY && opcode < WebSocketFrames.CLOSE || opcode > WebSocketFrames.PONG)
-      throw protocolError("a frame of an unknown kind");
+      throw refuseViolation("a frame of an unknown kind");
     boolean isLast = (firstByte & WebSocketFrames.LAST_FRAGMENT) != 0;
     if (opcode >= WebSocketFrames.CLOSE) {
-      if (!isLast) throw protocolError("a control frame in fragments");
+      if (!isLast) throw refuseViolation("a control frame in fragments");
       readControl(opcode);
       return null;
     }
     if (isInMessage != (opcode == WebSocketFrames.CONTINUATION))
-      throw protocolError(isInMessage ? "a message within another" : "a continuation of no message");
+      throw refuseViolation(isInMessage ? "a message within another" : "a continuation of no message");
     if (!isInMessage) begin(opcode);
     readData(isLast && opcode != WebSocketFrames.CONTINUATION);
     return isLast ? takeMessage() : null;
   }
 
   private int shortLength() throws IOException {
-    int secondByte = next();
-    if ((secondByte & WebSocketFrames.MASKED) == 0) throw protocolError("a frame without a mask");
+    int secondByte = nextByte();
+    if ((secondByte & WebSocketFrames.MASKED) == 0) throw refuseViolation("a frame without a mask");
     return secondByte & ~WebSocketFrames.MASKED;
   }
 
@@ -120,15 +120,15 @@ final class WebSocketReader extends ClientReader<WebSocketMessage> {
   }
 
   private long length(int byteCount, int minLength) throws IOException {
-    long length = next();
-    if (byteCount == 8 && length >= 0x80) throw protocolError("a length with the highest bit set");
-    for (int i = 1; i < byteCount; i++) length = length << 8 | next();
-    if (length < minLength) throw protocolError("a length in more bytes than it needs");
+    long length = nextByte();
+    if (byteCount == 8 && length >= 0x80) throw refuseViolation("a length with the highest bit set");
+    for (int i = 1; i < byteCount; i++) length = length << 8 | nextByte();
+    if (length < minLength) throw refuseViolation("a length in more bytes than it needs");
     return length;
   }
 
   private int mask() throws IOException {
-    return next() << 24 | next() << 16 | next() << 8 | next();
+    return nextByte() << 24 | nextByte() << 16 | nextByte() << 8 | nextByte();
   }
 
   // ---- messages
@@ -145,25 +145,25 @@ final class WebSocketReader extends ClientReader<WebSocketMessage> {
    */
   private void readData(boolean isWhole) throws IOException {
     long length = length();
-    if (length > maxFrame && maxFrame < maxLength) throw tooLong("frame", maxFrame, "withMaxFrame");
-    if (length > maxLength - size) throw tooLong("message", maxLength, "withMaxMessage");
+    if (length > maxFrame && maxFrame < maxLength) throw refuseTooLong("frame", maxFrame, "withMaxFrame");
+    if (length > maxLength - size) throw refuseTooLong("message", maxLength, "withMaxMessage");
     int mask = mask();
     for (int offset = 0; offset < length;) {
       int remaining = (int) length - offset;
       if (size == bytes.length) grow(remaining, isWhole);
       int count = in.read(bytes, size, Math.min(remaining, bytes.length - size));
-      if (count < 0) next(); // throws
+      if (count < 0) nextByte(); // the input has ended, so this throws an EOFException
       WebSocketFrames.unmask(bytes, size, count, mask, offset);
-      if (textValidator != null && !textValidator.accepts(bytes, size, count)) throw notUtf8();
+      if (textValidator != null && !textValidator.accepts(bytes, size, count)) throw refuseInvalidText();
       size += count;
       offset += count;
     }
   }
 
   /**
-   * Enlarges the array to the known size of the message, but above 8 kB at most to twice the
-   * received bytes. For a message in fragments the array grows at least to twice its size, because
-   * a fragment may have a single byte.
+   * Enlarges the array to the known size of the message, but at most to 8 kB, or to twice the
+   * received bytes if that is more. For a message in fragments the array grows at least to twice
+   * its size, because a fragment may have a single byte.
    */
   private void grow(int remaining, boolean isWhole) {
     long knownSize = (long) size + remaining;
@@ -173,7 +173,7 @@ final class WebSocketReader extends ClientReader<WebSocketMessage> {
   }
 
   private WebSocketMessage takeMessage() throws IOException {
-    if (textValidator != null && !textValidator.isComplete()) throw notUtf8();
+    if (textValidator != null && !textValidator.isComplete()) throw refuseInvalidText();
     var message = textValidator != null ? new WebSocketMessage.Text(new String(bytes, 0, size, StandardCharsets.UTF_8))
         : new WebSocketMessage.Binary(size == bytes.length ? bytes : Arrays.copyOf(bytes, size));
     isInMessage = false;
@@ -187,22 +187,23 @@ final class WebSocketReader extends ClientReader<WebSocketMessage> {
   private void readControl(int opcode) throws IOException {
     int length = shortLength();
     if (length > WebSocketFrames.MAX_CONTROL)
-      throw protocolError("a control frame longer than " + WebSocketFrames.MAX_CONTROL + " bytes");
+      throw refuseViolation("a control frame longer than " + WebSocketFrames.MAX_CONTROL + " bytes");
     int mask = mask();
     var data = new byte[length];
-    for (int i = 0; i < length; i++) data[i] = (byte) next();
+    for (int i = 0; i < length; i++) data[i] = (byte) nextByte();
     WebSocketFrames.unmask(data, 0, length, mask, 0);
     if (opcode == WebSocketFrames.PING) responder.pong(data);
-    else if (opcode == WebSocketFrames.CLOSE) close(data);
+    else if (opcode == WebSocketFrames.CLOSE) handleClose(data);
   }
 
-  private void close(byte[] data) throws IOException {
-    if (data.length == 1) throw protocolError("half a close code");
+  private void handleClose(byte[] data) throws IOException {
+    if (data.length == 1) throw refuseViolation("half a close code");
     int code = data.length == 0 ? CloseFrame.NO_CODE : (data[0] & 0xff) << 8 | data[1] & 0xff;
-    if (data.length > 0 && !CloseFrame.isCode(code)) throw protocolError("the close code " + code);
+    if (data.length > 0 && !CloseFrame.isCode(code)) throw refuseViolation("the close code " + code);
     int textStart = Math.min(2, data.length);
     var validator = new Utf8Validator();
-    if (!validator.accepts(data, textStart, data.length - textStart) || !validator.isComplete()) throw notUtf8();
+    if (!validator.accepts(data, textStart, data.length - textStart) || !validator.isComplete())
+      throw refuseInvalidText();
     hasEnded = true;
     responder
         .closed(new WebSocketClose(code, new String(data, textStart, data.length - textStart, StandardCharsets.UTF_8)));
@@ -210,17 +211,17 @@ final class WebSocketReader extends ClientReader<WebSocketMessage> {
 
   // ---- violations of the protocol
 
-  private IOException tooLong(String item, int limit, String option) {
-    return markBroken(refusal(CloseFrame.TOO_BIG, "a " + item + " longer than " + limit + " bytes",
+  private IOException refuseTooLong(String item, int limit, String option) {
+    return markBroken(refuse(CloseFrame.TOO_BIG, "a " + item + " longer than " + limit + " bytes",
         "; " + option + " allows more"));
   }
 
-  private IOException protocolError(String defect) {
-    return markBroken(refusal(CloseFrame.PROTOCOL_ERROR, defect));
+  private IOException refuseViolation(String defect) {
+    return markBroken(refuse(CloseFrame.PROTOCOL_ERROR, defect));
   }
 
-  private IOException notUtf8() {
-    return markBroken(refusal(CloseFrame.INVALID, "a text that is not UTF-8"));
+  private IOException refuseInvalidText() {
+    return markBroken(refuse(CloseFrame.INVALID, "a text that is not UTF-8"));
   }
 
   private IOException markBroken(IOException refusal) {
@@ -232,8 +233,8 @@ final class WebSocketReader extends ClientReader<WebSocketMessage> {
    * Closes the connection because the handler cannot use a well-formed message. Returns the
    * exception to throw.
    */
-  IOException refusal(int code, String defect) {
-    return refusal(code, defect, "");
+  IOException refuse(int code, String defect) {
+    return refuse(code, defect, "");
   }
 
   /**
@@ -241,7 +242,7 @@ final class WebSocketReader extends ClientReader<WebSocketMessage> {
    *
    * @param advice is added to the exception, but not sent to the client
    */
-  private IOException refusal(int code, String defect, String advice) {
+  private IOException refuse(int code, String defect, String advice) {
     responder.close(new WebSocketClose(code, defect));
     return in.socket.asClientError(
         new ProtocolException(in.socket + " sent " + defect + ", and the connection was closed with " + code + advice));

@@ -25,7 +25,7 @@ final class WebSocketValueReader<T> extends ClientReader<T> {
     return switch (message) {
       case null -> null;
       case WebSocketMessage.Text(var text) -> value(text);
-      case WebSocketMessage.Binary bytes -> throw messageReader.refusal(CloseFrame.UNSUPPORTED,
+      case WebSocketMessage.Binary bytes -> throw messageReader.refuse(CloseFrame.UNSUPPORTED,
           "bytes, where only texts are read");
     };
   }
@@ -34,7 +34,7 @@ final class WebSocketValueReader<T> extends ClientReader<T> {
     try {
       return Objects.requireNonNull(reader.apply(text), "the reader returned null for a text");
     } catch (IllegalArgumentException unreadable) {
-      var refusal = messageReader.refusal(CloseFrame.INVALID, "a text that cannot be read");
+      var refusal = messageReader.refuse(CloseFrame.INVALID, "a text that cannot be read");
       refusal.initCause(unreadable);
       throw refusal;
     }

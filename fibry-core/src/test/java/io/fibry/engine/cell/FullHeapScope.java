@@ -48,7 +48,7 @@ public final class FullHeapScope extends OwningScope {
   }
 
   @Override
-  public boolean isTracked(String label) {
+  public boolean isMember(String label) {
     return false;
   }
 

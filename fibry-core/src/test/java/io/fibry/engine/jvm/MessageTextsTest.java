@@ -157,12 +157,18 @@ class MessageTextsTest {
   /** If a name could contain a line break, the name could forge a line of the log. */
   @Promise("19.12")
   @Test
-  void namesWithControlCharactersAreRefusedOrEscaped() {
+  void namesWithControlCharactersAreRefused() {
     var refusal = assertThrows(IllegalArgumentException.class, () -> scope.named("a\nb"));
 
     assertEquals("a name such as \"a\\nb\" would break the lines of logs; give a name without control characters",
         refusal.getMessage());
     assertThrows(IllegalArgumentException.class, () -> scope.openScope("a\tb"));
+  }
+
+  /** A part of a block has the name of the block and a part that may come from the user. */
+  @Promise("19.12")
+  @Test
+  void controlCharactersInNamesOfBlockPartsAreEscaped() {
     assertEquals("x/a\\nb", BlockBuilder.of(scope.named("x")).child("a\nb").name().orElseThrow());
   }
 }

@@ -308,7 +308,7 @@ class TextsFuzzTest {
   }
 
   @Test
-  void patternsMatchForgedLineAndControlCharacter() {
+  void checksOfThisTestFindForgedLineAndControlCharacter() {
     assertTrue(FORGED_LINE.matcher("x" + visible()).find());
     assertTrue(CONTROL_CHARACTER.matcher(visible().text).find());
   }

@@ -12,7 +12,7 @@ import io.fibry.ActorStoppedException;
 import io.fibry.ContextPropagator;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
-import io.fibry.testing.CountingPropagator;
+import io.fibry.testing.RecordingPropagator;
 import io.fibry.testing.Gate;
 import io.fibry.testing.Promise;
 import io.fibry.testing.Variants;
@@ -56,8 +56,8 @@ class BaggageFaultTest {
     }
   }
 
-  private final CountingPropagator firstPropagator = new CountingPropagator("first");
-  private final CountingPropagator lastPropagator = new CountingPropagator("last");
+  private final RecordingPropagator firstPropagator = new RecordingPropagator("first");
+  private final RecordingPropagator lastPropagator = new RecordingPropagator("last");
   private final List<Object> received = new CopyOnWriteArrayList<>();
 
   @AfterEach
@@ -94,8 +94,8 @@ class BaggageFaultTest {
     }
 
     assertEquals(List.of("message alice acme"), received);
-    assertEquals(List.of("set first", "closed first"), firstPropagator.steps);
-    assertEquals(List.of("set last", "closed last"), lastPropagator.steps);
+    assertEquals(List.of("set first", "closed first"), firstPropagator.calls);
+    assertEquals(List.of("set last", "closed last"), lastPropagator.calls);
   }
 
   private static int occurrences(String text, String part) {

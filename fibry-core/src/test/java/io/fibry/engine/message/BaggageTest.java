@@ -19,7 +19,7 @@ import io.fibry.mailbox.Mailbox;
 import io.fibry.stereotype.Stereotypes;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
-import io.fibry.testing.CountingPropagator;
+import io.fibry.testing.RecordingPropagator;
 import io.fibry.testing.Gate;
 import io.fibry.testing.Promise;
 import io.fibry.testing.RecordedLetters;
@@ -42,7 +42,7 @@ class BaggageTest {
 
   private final RecordedLetters letters = new RecordedLetters();
   private final ManualScheduler clock = new ManualScheduler();
-  private final CountingPropagator user = new CountingPropagator("user");
+  private final RecordingPropagator user = new RecordingPropagator("user");
   private final ActorScope scope =
       Variants.scope(o -> o.withDeadLetterListener(letters).withScheduler(clock).withContextPropagator(user));
   private final List<Object> lines = new CopyOnWriteArrayList<>();
@@ -238,8 +238,8 @@ class BaggageTest {
   @Promise("14.5")
   @Test
   void propagatorsRestoreInOrderAndCloseInReverseOrder() {
-    var steps = user.steps;
-    var tenant = new CountingPropagator("tenant");
+    var steps = user.calls;
+    var tenant = new RecordingPropagator("tenant");
     Scopes.configure(scope, o -> o.withContextPropagator(new StepRecorder(tenant, steps)));
     var actor = scope.anonymous().intercept((message, next) -> {
       steps.add("around");
@@ -253,7 +253,7 @@ class BaggageTest {
   }
 
   /** Calls another propagator, and copies its steps to a list shared by several propagators. */
-  private record StepRecorder(CountingPropagator delegate, List<String> steps) implements ContextPropagator<String> {
+  private record StepRecorder(RecordingPropagator delegate, List<String> steps) implements ContextPropagator<String> {
     @Override
     public String capture() {
       return delegate.capture();
@@ -262,10 +262,10 @@ class BaggageTest {
     @Override
     public AutoCloseable restore(String captured) {
       var contextToClose = delegate.restore(captured);
-      steps.add(delegate.steps.getLast());
+      steps.add(delegate.calls.getLast());
       return () -> {
         contextToClose.close();
-        steps.add(delegate.steps.getLast());
+        steps.add(delegate.calls.getLast());
       };
     }
   }
@@ -306,7 +306,7 @@ class BaggageTest {
   }
 
   /** A message whose text names the user of the thread that calls {@code toString}. */
-  private record UserText(CountingPropagator user) {
+  private record UserText(RecordingPropagator user) {
     @Override
     public String toString() {
       return "shown to " + user.get();
@@ -353,7 +353,7 @@ class BaggageTest {
     actor.close();
 
     assertEquals(0, user.captures.get());
-    assertEquals(List.of(), user.steps);
+    assertEquals(List.of(), user.calls);
   }
 
   @Promise("14.7")

@@ -9,7 +9,7 @@ import io.fibry.ActorScope;
 import io.fibry.TextContextPropagator;
 import io.fibry.spi.BlockBuilder;
 import io.fibry.support.Logged;
-import io.fibry.testing.CountingPropagator;
+import io.fibry.testing.RecordingPropagator;
 import io.fibry.testing.Promise;
 import io.fibry.testing.Variants;
 import java.util.Map;
@@ -60,7 +60,7 @@ class BaggageTextTest {
 
   private final NamedValue tenant = new NamedValue("tenant");
   private final NamedValue trace = new NamedValue("trace id");
-  private final CountingPropagator user = new CountingPropagator("user"); // writes no text
+  private final RecordingPropagator user = new RecordingPropagator("user"); // writes no text
   private final ActorScope scope =
       Variants.scope(o -> o.withContextPropagator(tenant).withContextPropagator(user).withContextPropagator(trace));
   private final CopyOnWriteArrayList<Object> received = new CopyOnWriteArrayList<>();

@@ -17,7 +17,7 @@ import io.fibry.engine.cell.Cell;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.support.Patience;
-import io.fibry.testing.CountingPropagator;
+import io.fibry.testing.RecordingPropagator;
 import io.fibry.testing.Gate;
 import io.fibry.testing.Promise;
 import io.fibry.testing.Recorder;
@@ -217,7 +217,7 @@ class JfrEventsTest {
   @Promise("15.7")
   @Test
   void handlerSeesBaggageWhileMessagesAreRecorded() {
-    var user = new CountingPropagator("user");
+    var user = new RecordingPropagator("user");
     var actor =
         Variants.scope(o -> o.withContextPropagator(user)).named("carrying")
             .newActorWithReturn((String message) -> user.get());

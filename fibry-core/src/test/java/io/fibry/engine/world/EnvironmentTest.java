@@ -142,21 +142,21 @@ class EnvironmentTest {
   void timersOfSystemSchedulerUseClockOfSimulatedRun() {
     var run = enterNewRun();
     var clock = new ManualScheduler();
-    var runs = new ArrayList<String>();
+    var fired = new ArrayList<String>();
     run.instances.put(Scheduler.system(), clock);
 
-    Scheduler.system().schedule(Duration.ofSeconds(5), () -> runs.add("once"));
-    Scheduler.system().scheduleAtFixedRate(Duration.ofSeconds(1), Duration.ofSeconds(2), () -> runs.add("rate"));
-    Scheduler.system().scheduleWithFixedDelay(Duration.ofSeconds(2), Duration.ofSeconds(2), () -> runs.add("delay"));
-    var cancelledTimer = Scheduler.system().schedule(Duration.ofSeconds(1), () -> runs.add("cancelled"));
+    Scheduler.system().schedule(Duration.ofSeconds(5), () -> fired.add("once"));
+    Scheduler.system().scheduleAtFixedRate(Duration.ofSeconds(1), Duration.ofSeconds(2), () -> fired.add("rate"));
+    Scheduler.system().scheduleWithFixedDelay(Duration.ofSeconds(2), Duration.ofSeconds(2), () -> fired.add("delay"));
+    var cancelledTimer = Scheduler.system().schedule(Duration.ofSeconds(1), () -> fired.add("cancelled"));
     assertTrue(cancelledTimer.cancel());
     clock.advance(Duration.ofSeconds(5));
 
-    assertEquals(List.of("rate", "delay", "rate", "delay", "once", "rate"), runs);
+    assertEquals(List.of("rate", "delay", "rate", "delay", "once", "rate"), fired);
   }
 
   @Test
-  void limitsOfSystemSchedulerUseClockOfSimulatedRun() {
+  void askLimitUsesClockOfSimulatedRun() {
     var run = enterNewRun();
     var clock = new ManualScheduler();
     run.instances.put(Scheduler.system(), clock);
@@ -177,11 +177,11 @@ class EnvironmentTest {
   @Test
   void simulatedRunWithoutClockUsesClockOfProcess() {
     enterNewRun();
-    var runs = new CompletableFuture<Boolean>();
+    var fired = new CompletableFuture<Boolean>();
 
-    Scheduler.system().schedule(Duration.ZERO, () -> runs.complete(true));
+    Scheduler.system().schedule(Duration.ZERO, () -> fired.complete(true));
 
-    assertTrue(Patience.value(runs));
+    assertTrue(Patience.value(fired));
   }
 
   @Test
@@ -191,7 +191,7 @@ class EnvironmentTest {
         options -> options.withFailurePolicy(FailurePolicy.restartAll().withoutLog()))) {
       var healthyActor = scope.named("healthy").newActorWithReturn((Integer number) -> number);
       var failingActor = scope.named("failing").onFailure(FailurePolicy.escalate()).newActorWithReturn((Integer n) -> {
-        if (n == 5) throw new IllegalStateException("none of 5");
+        if (n == 5) throw new IllegalStateException("5 is refused");
         return n;
       });
       assertThrows(IllegalStateException.class, () -> failingActor.ask(5));
@@ -200,6 +200,6 @@ class EnvironmentTest {
     }
 
     assertEquals(Set.of("healthy restarts, because another actor failed", "failing failed at 5; its scope 'watched'"
-        + " decides: it restarts; java.lang.IllegalStateException: none of 5"), Set.copyOf(run.events));
+        + " decides: it restarts; java.lang.IllegalStateException: 5 is refused"), Set.copyOf(run.events));
   }
 }

@@ -228,7 +228,7 @@ class ExchangePermitTest {
    */
   @Promise("27.4")
   @Test
-  void exchangeResumesAboveLimitAfterTenSeconds() {
+  void waitingExchangeResumesWithoutPermitAfterTenSeconds() {
     var time = new AtomicLong();
     var permits = new ExchangePermit.PermitPool(1, time::get);
     var suspendedPermit = admitAndSuspend(permits);

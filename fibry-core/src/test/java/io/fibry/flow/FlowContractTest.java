@@ -3,6 +3,7 @@ package io.fibry.flow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorBuilder;
 import io.fibry.ActorScope;
@@ -27,8 +28,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Tests generators, map-reduces and Reactive Streams bridges on every strategy. */
-class FlowBridgesContractTest {
+/**
+ * Tests generators, map-reduces, Reactive Streams bridges and asks of several actors on every
+ * strategy.
+ */
+class FlowContractTest {
   private final RecordedLetters letters = new RecordedLetters();
   private final ActorScope scope = ActorSystem.openScope("flows", o -> o.withDeadLetterListener(letters));
 
@@ -100,7 +104,7 @@ class FlowBridgesContractTest {
   @ParameterizedTest
   @MethodSource("strategies")
   void firstFailureEndsMapReduce(String strategy) {
-    var failure = new IOException("the thirteenth");
+    var failure = new IOException("item 13");
     Iterable<Integer> endlessItems = () -> IntStream.iterate(0, i -> i + 1).iterator();
 
     var sum = MapReduce.start(builder(strategy), 3, endlessItems, i -> {
@@ -154,10 +158,20 @@ class FlowBridgesContractTest {
         IntStream.range(0, 5).mapToObj(i -> builder(strategy).newActorWithReturn((Integer n) -> n * i)).toList();
 
     var answers = MultiAsk.askAll(actors, 10, Patience.LONG);
-    var firstAnswer = MultiAsk.askFirst(actors, 10, Patience.LONG);
 
     assertEquals(List.of(0, 10, 20, 30, 40), answers);
-    assertEquals(0, firstAnswer % 10);
+    actors.forEach(ActorWithReturn::close);
+  }
+
+  @ParameterizedTest
+  @MethodSource("strategies")
+  void askFirstReturnsAnswerOfOneActor(String strategy) {
+    var actors =
+        IntStream.range(0, 5).mapToObj(i -> builder(strategy).newActorWithReturn((Integer n) -> n + i)).toList();
+
+    int firstAnswer = MultiAsk.askFirst(actors, 10, Patience.LONG);
+
+    assertTrue(firstAnswer >= 10 && firstAnswer < 15, () -> "answer " + firstAnswer);
     actors.forEach(ActorWithReturn::close);
   }
 

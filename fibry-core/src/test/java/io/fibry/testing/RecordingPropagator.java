@@ -14,13 +14,13 @@ import org.slf4j.spi.MDCAdapter;
  * Propagates one entry of its own MDC, because the logger of the tests has no MDC. Records how its
  * methods are called.
  */
-public final class CountingPropagator implements ContextPropagator<String> {
+public final class RecordingPropagator implements ContextPropagator<String> {
   public final AtomicInteger captures = new AtomicInteger();
-  public final List<String> steps = Collections.synchronizedList(new ArrayList<>());
+  public final List<String> calls = Collections.synchronizedList(new ArrayList<>());
   private final MDCAdapter mdc = new BasicMDCAdapter();
   private final String key;
 
-  public CountingPropagator(String key) {
+  public RecordingPropagator(String key) {
     this.key = key;
   }
 
@@ -50,10 +50,10 @@ public final class CountingPropagator implements ContextPropagator<String> {
   @Override
   public AutoCloseable restore(String captured) {
     var oldValues = mdc.getCopyOfContextMap();
-    steps.add("set " + key);
+    calls.add("set " + key);
     mdc.put(key, captured);
     return () -> {
-      steps.add("closed " + key);
+      calls.add("closed " + key);
       if (oldValues == null) mdc.clear();
       else mdc.setContextMap(oldValues);
     };
