@@ -330,7 +330,8 @@ public sealed interface Cluster extends AutoCloseable permits LocalNode {
      */
     public Options withLease(Duration lease) {
       if (Objects.requireNonNull(lease, "lease").compareTo(MIN_LEASE) < 0) throw new IllegalArgumentException(
-          "a lease of " + lease.toMillis() + " ms; give 3 seconds or more, since five signs must find the time");
+          "a lease of " + lease.toMillis()
+              + " ms; give 3 seconds or more, because the node sends five heartbeats in this time");
       return new Options(node, lease, askLimit, partitions, scope, wallClock, settleTime);
     }
 

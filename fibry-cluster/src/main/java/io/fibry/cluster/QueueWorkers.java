@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
  */
 final class QueueWorkers<M> extends ForwardingExitable<QueueWorkers<M>> {
   private static final Logger LOG = LoggerFactory.getLogger(Cluster.class);
-  private static final Duration END_MARGIN = Duration.ofSeconds(1); // until a late piece may be taken again
+  private static final Duration LATE_PIECE_DELAY = Duration.ofSeconds(1);
 
   private final NetworkWorkQueue<M> queue;
   private final WorkQueue.Options options;
@@ -98,9 +98,12 @@ final class QueueWorkers<M> extends ForwardingExitable<QueueWorkers<M>> {
 
   // ---- pieces
 
-  /** Called on a thread of the transport. */
+  /**
+   * Called on a thread of the transport. Pieces may arrive until the subscription ends. Another
+   * node may take a piece that arrives after the pool has ended, but only after a delay.
+   */
   private void receive(WorkItem piece) {
-    if (!pool.sendMessage(piece)) piece.release(END_MARGIN); // pieces may arrive until the subscription ends
+    if (!pool.sendMessage(piece)) piece.release(LATE_PIECE_DELAY);
   }
 
   private void handle(WorkItem piece) {
@@ -122,7 +125,8 @@ final class QueueWorkers<M> extends ForwardingExitable<QueueWorkers<M>> {
 
   private void onFailure(WorkItem piece, Throwable failure) {
     if (piece.attempts() >= options.maxAttempts()) {
-      LOG.error("{} failed {} times, and is parked", describe(piece), piece.attempts(), failure);
+      LOG.error("{} failed, attempt {} of {}; it will be parked", describe(piece), piece.attempts(),
+          options.maxAttempts(), failure);
       park(piece, ReplyCodec.summarize(failure));
     } else {
       var pause = options.backoffAfter(piece.attempts());

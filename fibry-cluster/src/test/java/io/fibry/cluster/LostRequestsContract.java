@@ -154,8 +154,8 @@ abstract class LostRequestsContract {
     assertEquals(0, countDone(answers)); // the lease of the owner has not expired
     for (int i = 0; i < 2; i++) passTime();
 
-    checkLost(" has no answer, and node 'home', which had it, has not been heard of for 10 min: its node ended, or a "
-        + "connection broke. It may have been handled", answers);
+    checkLost(" has no answer, and node 'home', which had it, has not confirmed that for 10 min: a node ended, a "
+        + "connection broke, or a message was lost. It may have been handled", answers);
   }
 
   /** The owner crashes before its first claim, as if no request had reached it. */
@@ -170,8 +170,8 @@ abstract class LostRequestsContract {
     crash(owner);
     for (int i = 0; i < 5; i++) passTime();
 
-    checkLost(" has no answer, and no node has said for 10 min that it has it: its node ended, or a connection broke. "
-        + "It may have been handled", answers);
+    checkLost(" has no answer, and no node has confirmed for 10 min that it has the request: a node ended, a "
+        + "connection broke, or a message was lost. It may have been handled", answers);
   }
 
   @Test

@@ -339,7 +339,7 @@ class MembersTest {
     var failure = assertThrows(IllegalArgumentException.class,
         () -> Cluster.join("bank", network, options -> options.withLease(Duration.ofMillis(2_999))));
 
-    assertEquals("a lease of 2999 ms; give 3 seconds or more, since five signs must find the time",
+    assertEquals("a lease of 2999 ms; give 3 seconds or more, because the node sends five heartbeats in this time",
         failure.getMessage());
   }
 }

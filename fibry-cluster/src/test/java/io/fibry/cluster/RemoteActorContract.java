@@ -244,7 +244,7 @@ abstract class RemoteActorContract {
 
       var failure = assertInstanceOf(AskTimeoutException.class, Patience.failure(answer));
       assertTrue(
-          failure.getMessage().contains("promised") || failure.getMessage().contains("may be handled all the same"),
+          failure.getMessage().contains("promised") || failure.getMessage().contains("may still be handled"),
           failure.getMessage());
     }
     assertThrows(AskTimeoutException.class, () -> remoteTill().ask(new Promise(), Duration.ofMillis(300)));

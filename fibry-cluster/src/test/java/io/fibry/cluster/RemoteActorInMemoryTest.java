@@ -8,10 +8,14 @@ import io.fibry.ActorContext;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.AskTimeoutException;
+import io.fibry.FailureOutcome;
+import io.fibry.support.Intercepted;
 import io.fibry.support.Patience;
 import io.fibry.time.ManualScheduler;
+import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
 import org.junit.jupiter.api.Test;
 
 class RemoteActorInMemoryTest extends RemoteActorContract {
@@ -90,6 +94,40 @@ class RemoteActorInMemoryTest extends RemoteActorContract {
   }
 
   @Test
+  void requestIsNotDoneIfClockRefusesTimerOfNextSending() {
+    var clock = new ManualScheduler();
+    var network = new TestNetwork(MemoryNetwork.create(clock));
+    var refusingClock = Intercepted.of(Scheduler.class, clock, (method, arguments, call) -> {
+      boolean isOfNextSending = method.getName().equals("schedule") && arguments[0].equals(Duration.ofMillis(2));
+      if (isOfNextSending) throw new RejectedExecutionException("no timers, as the test has asked for");
+      return call.pass();
+    });
+    try (ActorScope scope = ActorSystem.openScope("refusing-clock", options -> options.withScheduler(clock));
+        ActorScope askingScope =
+            ActorSystem.openScope("asking", options -> options.withScheduler(refusingClock));
+        var asker = Cluster.join("timed", network, options -> options.withNode("asker").withScope(askingScope))) {
+      var owner = Cluster.join("timed", network, options -> options.withNode("owner").withScope(scope));
+      var promiseMade = new CompletableFuture<Boolean>();
+      owner.host("till", Promise.class, scope.anonymous(), Duration.ofMinutes(5),
+          (builder, key) -> builder.newActor((Promise promise, ActorContext<Promise> context) -> {
+            context.replyWhen(promise, new CompletableFuture<>());
+            promiseMade.complete(true);
+          }));
+      var till = asker.entities("till", Promise.class).actor("a");
+      till.sendMessageReturn(new Promise(), Duration.ofSeconds(30));
+      Patience.value(promiseMade); // the asker knows the owner now
+      network.crash(owner);
+
+      var answer = till.sendMessageReturn(new Promise(), Duration.ofSeconds(30));
+
+      var failure = assertInstanceOf(UnavailableException.class, Patience.failure(answer));
+      assertTrue(failure.getMessage().endsWith(
+          ", and no timer could be set to send it again: no timers, as the test has asked for"), failure.getMessage());
+      assertEquals(FailureOutcome.NOT_DONE, failure.outcome());
+    }
+  }
+
+  @Test
   void timeoutOfLostRequestSaysThatNoNodeConfirmedIt() {
     var clock = new ManualScheduler();
     var network = new TestNetwork(MemoryNetwork.create(clock));
@@ -110,8 +148,8 @@ class RemoteActorInMemoryTest extends RemoteActorContract {
 
       var failure = assertInstanceOf(AskTimeoutException.class, Patience.failure(answer));
       assertTrue(
-          failure.getMessage().endsWith(" within 2 s: it was sent, and no node has said so far that it has it; it "
-              + "may be handled all the same"),
+          failure.getMessage().endsWith(" within 2 s: the request was sent, and no node has confirmed that it has the "
+              + "request; the request may still be handled"),
           failure.getMessage());
     }
   }

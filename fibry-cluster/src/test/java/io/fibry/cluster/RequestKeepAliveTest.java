@@ -79,6 +79,7 @@ class RequestKeepAliveTest {
 
     assertEquals(Optional.empty(), message.withRemainingTime(new ManualScheduler()));
     assertEquals(0, registry.unansweredCount());
+    assertEquals(Set.of(), registry.inboundIds());
   }
 
   /** The cancellation arrives while the delivery waits for capacity in the actor's mailbox. */
@@ -90,7 +91,7 @@ class RequestKeepAliveTest {
     registry.addWaiting(message);
 
     registry.cancel(message.wire());
-    registry.addAsked(message.wire(), answer);
+    registry.addDelivered(message.wire(), answer);
 
     assertTrue(answer.isCancelled());
   }

@@ -176,7 +176,7 @@ public record InboundDispatcher<M>(ClusterTransport transport, String descriptio
     var limit = Destination.handlerLimit(wire);
     var answer = limit.isPresent() ? target.sendMessageReturn((Request<Object, R>) request, limit.get())
         : target.sendMessageReturn((Request<Object, R>) request);
-    requests.addAsked(wire, answer);
+    requests.addDelivered(wire, answer);
     answer.whenComplete((value, failure) -> {
       if (!answer.isCancelled()) sendAnswer(replyTo, request, value, failure); // the asker still waits
     });

@@ -13,8 +13,10 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * Requests that are not answered yet: requests of other nodes that this node has, and requests that
- * this node has sent. Askers may cancel their requests; {@link RequestKeepAlive} tells askers which
- * nodes have their requests. Thread-safe.
+ * this node has sent. A request waits in a gate until its actor can take it: the
+ * {@code PartitionGate} of its partition, or the gate of an {@link ExposedActor}. Askers may cancel
+ * their requests; {@link RequestKeepAlive} tells askers which nodes have their requests.
+ * Thread-safe.
  */
 public final class RequestRegistry {
   /** A request of this node that is not completed yet. */
@@ -31,7 +33,7 @@ public final class RequestRegistry {
     void failIfSilent(long now, Duration maxSilence);
   }
 
-  private final Map<String, InboundMessage> waitingMessages = new ConcurrentHashMap<>(); // in a gate or an offer; by id
+  private final Map<String, InboundMessage> waitingMessages = new ConcurrentHashMap<>(); // in a gate, by id
   private final Map<String, CompletableFuture<?>> pendingAnswers = new ConcurrentHashMap<>(); // of asked actors, by id
   private final Map<String, OpenRequest> sentRequests = new ConcurrentHashMap<>(); // by this node, by id
 
@@ -51,7 +53,11 @@ public final class RequestRegistry {
     message.wire().header(Destination.MESSAGE_ID).ifPresent(id -> waitingMessages.remove(id, message));
   }
 
-  /** Called when a gate or an offer has ended; the messages that waited in it are dropped. */
+  /**
+   * Called when a gate has ended. The messages that waited in it are dropped.
+   *
+   * @param holder the PartitionGate or ExposedActor
+   */
   public void removeAllOf(Object holder) {
     waitingMessages.values().removeIf(message -> message.holder() == holder);
   }
@@ -59,10 +65,10 @@ public final class RequestRegistry {
   /**
    * Adds a request that was passed to its actor. The request is removed when it is answered. Its
    * message may have been cancelled while the actor's mailbox was full. This method adds the
-   * answer, and then reads the mark of the message. {@link #cancel} sets the mark, and then
-   * searches for the answer. So no cancellation is missed.
+   * answer, and then reads whether the message is cancelled. {@link #cancel} cancels the message,
+   * and then searches for the answer. So no cancellation is missed.
    */
-  public void addAsked(WireMessage request, CompletableFuture<?> answer) {
+  public void addDelivered(WireMessage request, CompletableFuture<?> answer) {
     var id = request.header(Destination.MESSAGE_ID);
     if (id.isEmpty()) return; // a request of another program
     pendingAnswers.put(id.get(), answer);
@@ -80,16 +86,18 @@ public final class RequestRegistry {
     return ids.size();
   }
 
-  /** {@return the ids of all requests that this node has, and will answer unless it ends} */
+  /** {@return the ids of the requests that this node has, and will answer unless it ends} */
   public Set<String> inboundIds() {
-    var ids = new HashSet<>(waitingMessages.keySet());
-    ids.addAll(pendingAnswers.keySet());
+    var ids = new HashSet<>(pendingAnswers.keySet());
+    waitingMessages.forEach((id, message) -> {
+      if (!message.isCancelled()) ids.add(id);
+    });
     return ids;
   }
 
   /**
-   * Cancels a request whose asker has stopped waiting. If the request waits in a gate or an offer,
-   * its actor does not get it. A handler that has not begun does not begin, with one exception. If
+   * Cancels a request whose asker has stopped waiting. If the request waits in a gate, its actor
+   * does not get it. A handler that has not begun does not begin, with one exception. If
    * the request has waited for capacity in the actor's mailbox, its handler may begin before the
    * cancellation is noticed. A handler that has begun can see the cancellation. Called on a thread
    * of the transport.

@@ -135,10 +135,10 @@ final class SentRequest<R> implements RequestRegistry.OpenRequest {
   private UnavailableException silenceException(long silentNanos) {
     String actor = outbound.address().actor();
     String silence = Durations.textOfNanos(silentNanos);
-    String holderText = holder.map(node -> "node '" + node + "', which had it, has not been heard of for " + silence)
-        .orElse("no node has said for " + silence + " that it has it");
+    String holderText = holder.map(node -> "node '" + node + "', which had it, has not confirmed that for " + silence)
+        .orElse("no node has confirmed for " + silence + " that it has the request");
     return new UnavailableException(describeRequest() + " to actor '" + actor + "' has no answer, and " + holderText
-        + ": its node ended, or a connection broke. " + (outbound.address().storesMessages()
+        + ": a node ended, a connection broke, or a message was lost. " + (outbound.address().storesMessages()
             ? "If it was stored, it will be handled; ask again with the same id for the answer"
             : "It may have been handled"),
         actor, outbound.request(), null, FailureOutcome.UNKNOWN);
@@ -147,14 +147,14 @@ final class SentRequest<R> implements RequestRegistry.OpenRequest {
   // ---- the end
 
   private void onEnd(WireMessage wire, Throwable failure) {
-    if (failure == null) destination.onAnswer(wire);
     try {
+      if (failure == null) destination.onAnswer(wire);
       boolean hasNoReceiver = failure == null ? ReplyCodec.isWithdrawn(wire) : kindOf(failure) == Failure.NO_RECEIVER;
       if (hasNoReceiver && !answer.isDone() && destination.absenceReason().get().isEmpty()
           && nodeContext.clock().nanoTime() + pause.toNanos() - deadline < 0)
         sendLater();
       else if (failure == null) ReplyCodec.completeAsker(answer, outbound, wire, nodeContext);
-      else answer.completeExceptionally(toLossException(failure));
+      else answer.completeExceptionally(toAskerException(failure));
     } catch (Throwable decodeFailure) { // the codec failed, or memory ran out
       answer.completeExceptionally(new UnavailableException("the answer of actor '" + outbound.address().actor()
           + "' to " + describeRequest() + " cannot be read", outbound.address().actor(), outbound.request(),
@@ -163,7 +163,14 @@ final class SentRequest<R> implements RequestRegistry.OpenRequest {
   }
 
   private void sendLater() {
-    nodeContext.clock().schedule(pause, this::sendAgain);
+    try {
+      nodeContext.clock().schedule(pause, this::sendAgain);
+    } catch (RuntimeException refusal) { // the clock may be user code
+      String actor = outbound.address().actor();
+      answer.completeExceptionally(new UnavailableException(describeRequest() + " did not reach actor '" + actor
+          + "', and no timer could be set to send it again: " + Lines.message(refusal), actor, outbound.request(),
+          refusal, FailureOutcome.NOT_DONE));
+    }
     var nextPause = pause.multipliedBy(2);
     pause = nextPause.compareTo(MAX_BACKOFF) < 0 ? nextPause : MAX_BACKOFF;
   }
@@ -177,15 +184,15 @@ final class SentRequest<R> implements RequestRegistry.OpenRequest {
     return failure instanceof TransportException loss ? loss.failure() : Failure.UNKNOWN;
   }
 
-  private Throwable toLossException(Throwable failure) {
+  private Throwable toAskerException(Throwable failure) {
     String actor = outbound.address().actor();
     Request<?, R> request = outbound.request();
     if (kindOf(failure) == Failure.TIMED_OUT)
       return new AskTimeoutException("actor '" + actor + "' did not answer " + describeRequest()
           + " within " + Durations.text(limit) + ": " + holder.map(node -> "node '" + node + "' had it "
               + Durations.textOfNanos(nodeContext.clock().nanoTime() - lastKeepAliveAt) + " ago")
-              .orElse("it was sent, and no node has said so far that it has it")
-          + "; it may be handled all the same", actor, request, limit, null);
+              .orElse("the request was sent, and no node has confirmed that it has the request")
+          + "; the request may still be handled", actor, request, limit, null);
     String reason = kindOf(failure) == Failure.NO_RECEIVER
         ? destination.absenceReason().get().orElse("at the moment no node has its key") : Lines.message(failure);
     return new UnavailableException(describeRequest() + " did not reach actor '" + actor + "': " + reason, actor,
