@@ -341,7 +341,8 @@ final class LogStore extends FolderStore implements StoreBackend {
       return entry;
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
-      throw new CancellationException(actor + " was interrupted while it waited for capacity in " + this);
+      throw new CancellationException(
+          "interrupted while a turn of " + actor + ", or a message for it, waited for capacity in " + this);
     } finally {
       if (!isAdded) {
         entry.finishOnce();

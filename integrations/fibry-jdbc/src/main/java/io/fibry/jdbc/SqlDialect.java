@@ -34,10 +34,10 @@ record SqlDialect(List<String> schema, String setTransactionOptions, String begi
     String isAfter, String isForeign, String isAhead, int maxBodyBytes) {
 
   /**
-   * Reads the tables' version. With "for update", the query fails if the database cannot be
+   * Reads the format of the tables. With "for update", the query fails if the database cannot be
    * written.
    */
-  static final String VERSION = "select version from fibry_format for update";
+  static final String READ_FORMAT = "select version from fibry_format for update";
 
   // ---- writing
 

@@ -14,7 +14,7 @@ final class StoreSchema {
   private StoreSchema() {}
 
   /** Creates or checks the tables. {@return the dialect of the database} */
-  static SqlDialect open(Database database, String storeName) throws SQLException {
+  static SqlDialect createOrCheck(Database database, String storeName) throws SQLException {
     var dialect = database.read(SqlDialect::of);
     try {
       check(database, dialect, storeName);
@@ -26,16 +26,16 @@ final class StoreSchema {
   }
 
   private static void check(Database database, SqlDialect dialect, String storeName) throws SQLException {
-    int version = database.commit(dialect, StoreSchema::version);
-    if (version != FORMAT)
-      throw new StoreDamagedException(storeName + " has format " + version + "; this version reads format " + FORMAT);
+    int format = database.commit(dialect, StoreSchema::readFormat);
+    if (format != FORMAT)
+      throw new StoreDamagedException(storeName + " has format " + format + "; this version reads format " + FORMAT);
   }
 
-  private static int version(Connection connection) throws SQLException {
-    try (var statement = connection.prepareStatement(SqlDialect.VERSION); var row = statement.executeQuery()) {
+  private static int readFormat(Connection connection) throws SQLException {
+    try (var statement = connection.prepareStatement(SqlDialect.READ_FORMAT); var row = statement.executeQuery()) {
       if (row.next()) return row.getInt(1);
-      throw new StoreDamagedException("the table fibry_format is empty, but must have the format of the tables: insert "
-          + FORMAT + " if the other tables are complete");
+      throw new StoreDamagedException("the table fibry_format is empty, but must contain the number of the tables' "
+          + "format; if the other tables are complete, insert " + FORMAT);
     }
   }
 

@@ -54,7 +54,7 @@ final class TableStore extends JdbcStore implements StoreBackend {
     String name = "the store in a database";
     try {
       name = database.read(connection -> "the store in " + JdbcUrls.address(connection.getMetaData().getURL()));
-      var store = new TableStore(name, options, database, StoreSchema.open(database, name));
+      var store = new TableStore(name, options, database, StoreSchema.createOrCheck(database, name));
       store.batchWriter.start();
       return store;
     } catch (SQLException failure) {
@@ -268,7 +268,8 @@ final class TableStore extends JdbcStore implements StoreBackend {
       return write;
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
-      throw new CancellationException(actor + " was interrupted while it waited for capacity in " + this);
+      throw new CancellationException(
+          "interrupted while a turn of " + actor + ", or a message for it, waited for capacity in " + this);
     }
   }
 

@@ -64,12 +64,12 @@ final class StreamStore extends NatsStore implements StoreBackend {
     return historyCleaner;
   }
 
-  private StoreClosedException closed() {
+  private StoreClosedException closedException() {
     return new StoreClosedException(this + " is closed");
   }
 
   private void checkOpen() {
-    if (context.isClosed()) throw closed();
+    if (context.isClosed()) throw closedException();
   }
 
   // ---- tasks
@@ -83,18 +83,19 @@ final class StreamStore extends NatsStore implements StoreBackend {
       if (byteBudget.hasQueuedThreads() || !byteBudget.tryAcquire(task.size())) byteBudget.acquire(task.size());
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
-      throw new CancellationException(actor + " was interrupted while it waited for capacity in " + this);
+      throw new CancellationException(
+          "interrupted while a turn of " + actor + ", or a message for it, waited for capacity in " + this);
     }
     task.whenComplete((value, failure) -> byteBudget.release(task.size()));
     if (context.isClosed()) { // close() waits until this task releases its bytes
-      task.completeExceptionally(closed());
+      task.completeExceptionally(closedException());
       return task;
     }
     boolean isAdded = false;
     try {
       writers.compute(actor, (key, existing) -> {
         var writer = existing != null ? existing
-            : new TurnWriter(context, historyCleaner, actor, this::wakeHistories, () -> retire(actor));
+            : new TurnWriter(context, historyCleaner, actor, this::wakeHistories, () -> removeIdleWriter(actor));
         writer.add(task);
         return writer;
       });
@@ -105,7 +106,7 @@ final class StreamStore extends NatsStore implements StoreBackend {
     return task;
   }
 
-  private void retire(ActorId actor) {
+  private void removeIdleWriter(ActorId actor) {
     writers.computeIfPresent(actor, (key, writer) -> writer.isIdle() ? null : writer);
   }
 
@@ -120,7 +121,7 @@ final class StreamStore extends NatsStore implements StoreBackend {
     } catch (InterruptedException interrupt) {
       task.cancel(false);
       Thread.currentThread().interrupt();
-      throw new CancellationException("interrupted while " + actor + " was read from " + this);
+      throw new CancellationException("interrupted while " + actor + " was loaded from " + this);
     } catch (ExecutionException failure) {
       throw context.refusal(failure.getCause());
     }
@@ -146,8 +147,8 @@ final class StreamStore extends NatsStore implements StoreBackend {
   }
 
   @Override
-  public long beginLife(ActorId actor, long last) {
-    return await(actor, new StoreTasks.BeginLifeTask(last));
+  public long beginLife(ActorId actor, long lastTurn) {
+    return await(actor, new StoreTasks.BeginLifeTask(lastTurn));
   }
 
   @Override
@@ -247,7 +248,7 @@ final class StreamStore extends NatsStore implements StoreBackend {
       }
   }
 
-  /** Skips an actor without messages if its journal has only the entry that began a life. */
+  /** Skips an actor without messages if its subject has only the entry that began a life. */
   @Override
   public void forEachActor(Consumer<ActorId> reader) {
     checkOpen();
