@@ -71,7 +71,7 @@ class LedgersInFolderTest {
   private volatile SimulatedProcess process = new SimulatedProcess(CrashDisk.empty(), 0);
 
   @Test
-  void answersAndOutcomesAreCorrectDespiteDiskAndProcessFaults() throws InterruptedException {
+  void ledgersMatchAnswersDespiteDiskAndProcessFaults() throws InterruptedException {
     try (var ledgers = new Ledgers(() -> process.addresses)) {
       var random = new SplittableRandom(ledgers.seed());
       for (int i = 0; i < PROCESSES; i++) {

@@ -32,7 +32,7 @@ class FailoverTest extends DatabaseFixture {
   }
 
   @Test
-  void historyIsRefusedAfterItsLastTurnWasLost() throws Exception {
+  void pollThrowsAfterLastReadTurnIsLost() throws Exception {
     var store = open();
     try (var history = store.history("account", "")) {
       storeAndReadTwoTurns(store, history);
@@ -45,7 +45,7 @@ class FailoverTest extends DatabaseFixture {
   }
 
   @Test
-  void historyIsRefusedAfterLastTurnIsReplaced() throws Exception {
+  void pollThrowsAfterLastReadTurnIsReplaced() throws Exception {
     var store = open();
     try (var history = store.history("account", "")) {
       storeAndReadTwoTurns(store, history);

@@ -40,7 +40,7 @@ abstract class LedgersContract extends DatabaseFixture {
   }
 
   @Test
-  void answersAndOutcomesAreCorrectWhileStatementsFail() throws InterruptedException {
+  void ledgersMatchAnswersWhileStatementsFail() throws InterruptedException {
     check(faults.source(), random -> faults.failRandomly(random, FAILURE_PROBABILITY),
         () -> faults.failRandomly(new Random(), 0));
   }

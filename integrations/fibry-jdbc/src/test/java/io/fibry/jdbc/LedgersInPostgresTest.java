@@ -9,7 +9,7 @@ class LedgersInPostgresTest extends LedgersContract {
   }
 
   @Test
-  void answersAndOutcomesAreCorrectWhenBeginStatementIsCancelled() throws Exception {
+  void ledgersMatchAnswersWhenBeginStatementIsCancelled() throws Exception {
     try (var canceller = new BeginCanceller((PGSimpleDataSource) database);
         var cancelledPool = Pools.of(canceller.source())) {
       check(cancelledPool, random -> canceller.cancelRandomly(random, FAILURE_PROBABILITY), canceller::stop);

@@ -27,7 +27,7 @@ import org.postgresql.ds.PGSimpleDataSource;
  * often two at once. Each store reaches the database through a proxy. An actor that both stores
  * load moves between them again and again.
  */
-@Soak(counterpart = "LedgersInPostgresTest.answersAndOutcomesAreCorrectWhileStatementsFail")
+@Soak(counterpart = "LedgersInPostgresTest.ledgersMatchAnswersWhileStatementsFail")
 class PostgresFaultsTest {
   private static final int ROUNDS = Integer.getInteger("fibry.rounds", 30);
   private static final int MAX_FAULT_MILLIS = 6_000;
@@ -86,7 +86,7 @@ class PostgresFaultsTest {
   }
 
   @Test
-  void answersAndOutcomesAreCorrectDespiteServerFaults() throws Exception {
+  void ledgersMatchAnswersDespiteServerFaults() throws Exception {
     database = server.newSchema();
     for (var name : List.of("a", "b")) nodes.add(new StoreNode(name, server, database));
     try (var ledgers = new Ledgers(nodes.stream().map(node -> node.ledgers).toList())) {

@@ -60,13 +60,13 @@ class ClusterFaultsTest {
   }
 
   @Test
-  void answersAndOutcomesAreCorrectDespiteFaultsOnSingleServer() throws Exception {
+  void ledgersMatchAnswersDespiteFaultsOnSingleServer() throws Exception {
     servers.add(NatsServer.start(Servers.folder()));
     causeFaults();
   }
 
   @Test
-  void answersAndOutcomesAreCorrectDespiteFaultsOnThreeServers() throws Exception {
+  void ledgersMatchAnswersDespiteFaultsOnThreeServers() throws Exception {
     servers.addAll(NatsServer.cluster(Servers.folder(), 3));
     causeFaults();
   }

@@ -204,7 +204,7 @@ class CompactionPauseTest {
   }
 
   @Test
-  void stoppedCompactionSkipsPausesAndCompletesSegment() {
+  void stoppedCompactionEndsSegmentWithoutFurtherPauses() {
     fill(4);
     var pausesAtAction = new ArrayList<Integer>();
     pauseAction = () -> {

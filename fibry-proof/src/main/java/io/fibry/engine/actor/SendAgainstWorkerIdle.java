@@ -21,9 +21,10 @@ import org.openjdk.jcstress.infra.results.IIII_Result;
  */
 @JCStressTest
 @Outcome(id = "4, 4, 0, 0", expect = ACCEPTABLE, desc = "all handled, one at a time, and the pool is idle")
-@Outcome(expect = FORBIDDEN, desc = "a message is lost or handled twice, or two handlers ran at the same time")
+@Outcome(expect = FORBIDDEN,
+    desc = "a message is lost or handled twice, two handlers ran at the same time, or the pool is still busy")
 @State
-public class ServeAgainstIdle {
+public class SendAgainstWorkerIdle {
   private int count; // count, secondCount and mismatches: written by handlers only
   private int secondCount;
   private int mismatches;
