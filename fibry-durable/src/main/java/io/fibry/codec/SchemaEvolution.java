@@ -69,7 +69,7 @@ public final class SchemaEvolution<T> {
       throw new CodecException(
           ": the function for " + form.getName() + " threw " + Lines.thrown(thrown), thrown);
     }
-    if (converted == null) throw CodecException.ofFault("the function for " + form.getName() + " answered null");
+    if (converted == null) throw CodecException.ofFault("the function for " + form.getName() + " returned null");
     return converted;
   }
 

@@ -1,6 +1,9 @@
 package io.fibry.store;
 
-/** Thrown when stored bytes are missing or have changed. The store was not changed. */
+/**
+ * Thrown when stored data is missing or has changed, is only a part of a copy, or has a format that
+ * this version does not read. The store was not changed.
+ */
 public final class StoreDamagedException extends StoreException {
   private static final long serialVersionUID = 1;
 

@@ -148,7 +148,7 @@ class BadValuesTest {
 
   @Test
   void oldFormFunctionMustNotReturnNull() {
-    assertEquals("Event.Old: the function for " + Old.class.getName() + " answered null", oldFormFailure(old -> null));
+    assertEquals("Event.Old: the function for " + Old.class.getName() + " returned null", oldFormFailure(old -> null));
   }
 
   // ---- null

@@ -320,9 +320,9 @@ class BadInputTest extends StoreFixture {
   void invalidCodecIsDetectedWhenKindIsDefined() {
     String type = WrongCodec.class.getName();
 
-    assertEquals("encode of " + type + " answered null",
+    assertEquals("encode of " + type + " returned null",
         assertThrowsExactly(CodecException.class, () -> KIND.state(new WrongCodec(null, "x"), "")).getMessage());
-    assertEquals("decode of " + type + " answered null", assertThrowsExactly(CodecException.class,
+    assertEquals("decode of " + type + " returned null", assertThrowsExactly(CodecException.class,
         () -> KIND.state(new WrongCodec(new byte[1], "null"), "")).getMessage());
     assertEquals("decode of " + type + " threw java.lang.IllegalStateException: made up,\\nfor a test",
         assertThrowsExactly(CodecException.class, () -> KIND.state(new WrongCodec(new byte[1], ""), "")).getMessage());

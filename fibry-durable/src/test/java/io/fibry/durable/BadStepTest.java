@@ -168,7 +168,7 @@ class BadStepTest extends TurnFixture {
   @Test
   void nullStepResultIsRefused() {
     assertEquals(
-        "step 's' of notes 'ada' failed: java.lang.NullPointerException: step 's' of notes 'ada' answered null",
+        "step 's' of notes 'ada' failed: java.lang.NullPointerException: step 's' of notes 'ada' returned null",
         refused(KIND.storeMessages(9), StepFailedException.class,
             context -> context.step("s", String.class, () -> null)));
   }

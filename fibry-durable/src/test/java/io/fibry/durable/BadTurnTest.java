@@ -225,7 +225,7 @@ class BadTurnTest extends TurnFixture {
   void nullStateIsRefused() {
     var ada = KIND.state(0L).handler((n, ask) -> null).newActor(scope.named("ada"), store);
 
-    assertEquals("kind 'notes' answered null as its next state",
+    assertEquals("the handler of kind 'notes' returned null as the next state",
         assertThrowsExactly(NullPointerException.class, () -> ada.ask(new Ask("?"))).getMessage());
   }
 
@@ -263,7 +263,7 @@ class BadTurnTest extends TurnFixture {
   }
 
   private static final String NO_STATE = "turn 1 of notes 'ada' has no state after its event of "
-      + Noted.class.getName() + ": the function of the kind, which must never fail, ";
+      + Noted.class.getName() + ": the kind's event function, which must never fail, ";
 
   @Test
   void eventThatCannotBeAppliedFailsItsTurn() {
@@ -288,7 +288,7 @@ class BadTurnTest extends TurnFixture {
           assertThrowsExactly(IllegalStateException.class, () -> overflowing.ask(new Ask("?"))).getMessage());
     }
     try (var nulling = counting((n, noted) -> null)) {
-      assertEquals(NO_STATE + "answered null",
+      assertEquals(NO_STATE + "returned null",
           assertThrowsExactly(NullPointerException.class, () -> nulling.ask(new Ask("?"))).getMessage());
     }
     assertEquals("1", counting((n, noted) -> n + 1).ask(new Ask("?")), "the failed loads changed nothing");
@@ -300,7 +300,7 @@ class BadTurnTest extends TurnFixture {
     scope.find("ada", Ask.class).orElseThrow().close();
     var actor = OTHER.newActor(scope.named("ada"), store);
 
-    assertEquals("turn 1 of notes 'ada' cannot be read: it has events, but kind 'notes' has no codec "
+    assertEquals("turn 1 of notes 'ada' cannot be read: the turn has events, but kind 'notes' has no codec "
         + "for events any more; give the kind this codec again, or rename the kind",
         assertThrowsExactly(CodecException.class, () -> actor.ask(new Ask("?"))).getMessage());
   }

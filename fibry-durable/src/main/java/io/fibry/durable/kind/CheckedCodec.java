@@ -44,7 +44,7 @@ public record CheckedCodec<T>(Codec<T> codec) implements Codec<T> {
   }
 
   private <R> R checkResult(R result, String verb) {
-    if (result == null) throw new CodecException(verb + " of " + codec.getClass().getName() + " answered null");
+    if (result == null) throw new CodecException(verb + " of " + codec.getClass().getName() + " returned null");
     return result;
   }
 

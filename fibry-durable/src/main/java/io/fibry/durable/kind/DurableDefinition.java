@@ -36,7 +36,7 @@ public record DurableDefinition<S, E, M>(DefaultDurableBuilder<M> kind, Callable
 
   /** Calls the user's handler for one turn, and returns the next state. */
   public interface TurnHandler<S, E, M> {
-    S runTurn(S state, M message, StateContext<S, E, M> turn) throws Exception;
+    S runTurn(S state, M message, StateContext<S, E, M> context) throws Exception;
   }
 
   /** The context of a handler, with the state after the events of the turn so far. */
@@ -56,7 +56,7 @@ public record DurableDefinition<S, E, M>(DefaultDurableBuilder<M> kind, Callable
 
   /** Returns the codec of stored data, or throws if the kind no longer has a codec for it. */
   public <T> Codec<T> requireCodec(Optional<Codec<T>> codec, String content) {
-    return codec.orElseThrow(() -> new CodecException("it has " + content + ", but " + this
+    return codec.orElseThrow(() -> new CodecException("the turn has " + content + ", but " + this
         + " has no codec for " + content + " any more; give the kind this codec again, or rename the kind"));
   }
 
@@ -69,12 +69,12 @@ public record DurableDefinition<S, E, M>(DefaultDurableBuilder<M> kind, Callable
       throw new IllegalStateException(noStateMessage(event, turn, actor) + "threw " + Lines.thrown(failure),
           failure);
     }
-    return Objects.requireNonNull(next, () -> noStateMessage(event, turn, actor) + "answered null");
+    return Objects.requireNonNull(next, () -> noStateMessage(event, turn, actor) + "returned null");
   }
 
   private String noStateMessage(E event, long turn, Store.ActorId actor) {
     return "turn " + turn + " of " + actor + " has no state after its event of " + event.getClass().getName()
-        + ": the function of the kind, which must never fail, ";
+        + ": the kind's event function, which must never fail, ";
   }
 
   @Override
@@ -114,7 +114,7 @@ public record DurableDefinition<S, E, M>(DefaultDurableBuilder<M> kind, Callable
 
   @Override
   public void discard(Store store, ParkedMessage<M> parked) {
-    // the message becomes due, and the failure in its mail makes the actor delete it
+    // the message becomes due with its stored failure, and its actor deletes such messages
     StoreRegistry.of(store).unpark(store, idOf(parked), parked.id(), mail -> mail);
   }
 

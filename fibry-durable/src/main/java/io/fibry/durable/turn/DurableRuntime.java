@@ -250,7 +250,8 @@ final class DurableRuntime<S, E, M> {
       var knownAnswer = turn.knownAnswer();
       knownAnswer.ifPresent(turn::repeatAnswer);
       S next = knownAnswer.isPresent() ? state : turn.run(definition.handler());
-      commit(turn, Objects.requireNonNull(next, () -> definition + " answered null as its next state"),
+      commit(turn,
+          Objects.requireNonNull(next, () -> "the handler of " + definition + " returned null as the next state"),
           knownAnswer.isEmpty());
       isAppended = true;
       turn.acknowledge();

@@ -88,7 +88,7 @@ final class TurnSteps {
     int recordedFailures = failedSteps.size();
     try {
       return runAndStore(id, uniqueName, codec,
-          () -> Objects.requireNonNull(effect.call(), () -> description + " answered null"));
+          () -> Objects.requireNonNull(effect.call(), () -> description + " returned null"));
     } catch (Throwable failure) {
       if (failedSteps.size() == recordedFailures) unrecorded = failure;
       throw failure;
