@@ -86,7 +86,7 @@ abstract class FaultContract extends DatabaseFixture {
   void turnIsStoredWhenConnectionIsLostAfterCommit() {
     var counter = counter();
     assertEquals(1, counter.ask(new Count(false)));
-    faults.onNextCommit(Faults::loseAfter);
+    faults.onNextCommit(Faults::loseConnectionAfter);
 
     var failure = assertThrows(StorageFailedException.class, () -> counter.ask(new Count(false)));
 
@@ -104,7 +104,7 @@ abstract class FaultContract extends DatabaseFixture {
   void turnIsNotStoredWhenConnectionIsLostBeforeCommit() {
     var counter = counter();
     assertEquals(1, counter.ask(new Count(false)));
-    faults.onNextCommit(Faults::loseBefore);
+    faults.onNextCommit(Faults::loseConnectionBefore);
 
     assertEquals(FailureOutcome.UNKNOWN,
         assertThrows(StorageFailedException.class, () -> counter.ask(new Count(false))).outcome());
@@ -115,7 +115,7 @@ abstract class FaultContract extends DatabaseFixture {
 
   @Test
   void unconfirmedCommitOfMessageHasUnknownOutcome() {
-    faults.onNextCommit(Faults::loseAfter);
+    faults.onNextCommit(Faults::loseConnectionAfter);
     var message = new StoreBackend.PendingMessage(ADA, "m", Instant.EPOCH, new byte[1]);
 
     assertInstanceOf(StoreUnconfirmedException.class, refusal(store.enqueue(message, 9)));
@@ -218,13 +218,13 @@ abstract class FaultContract extends DatabaseFixture {
   void storeContinuesWhenDatabaseReturns() {
     var counter = counter();
     assertEquals(1, counter.ask(new Count(false)));
-    faults.down(true);
+    faults.setDown(true);
 
     var refused = assertThrows(StorageFailedException.class, () -> counter.ask(new Count(false)));
     assertEquals(FailureOutcome.NOT_DONE, refused.outcome());
     assertInstanceOf(StoreReadException.class, assertThrows(RuntimeException.class,
         () -> counter.ask(new Count(false)))); // the actor must read its state again, and cannot
-    faults.down(false);
+    faults.setDown(false);
 
     assertEquals(2, counter.ask(new Count(false)));
   }
@@ -243,12 +243,12 @@ abstract class FaultContract extends DatabaseFixture {
     assertTrue(lists.actor("ada").sendMessage("a"));
     assertTrue(lists.actor("ada").sendMessage("b"));
     Patience.await(handlerStarted);
-    faults.down(true);
+    faults.setDown(true);
 
     gate.countDown(); // the handlers continue, but their turns cannot be stored
     eventually(() -> handled.size() >= 1);
     assertFalse(lists.actor("ada").sendMessage("c"));
-    faults.down(false);
+    faults.setDown(false);
 
     eventually(() -> store.pending(new Store.ActorId("list", "ada"), Instant.MAX, 9).isEmpty());
     lists.close();
@@ -271,17 +271,17 @@ abstract class FaultContract extends DatabaseFixture {
         .handler((count, add, context) -> context.reply(add, context.persist(new Added(add.text()))));
     List<String> received = new CopyOnWriteArrayList<>();
     var failures = new AtomicInteger();
-    var view = Durable.view("list", Added.class).named("seen").newActor(scope.anonymous(), store, fact -> {
-      boolean mustFail = fact.event().text().equals("b") && failures.getAndIncrement() == 0;
-      if (mustFail) faults.down(true); // before the test sees "b", so the view cannot store its offset after "b"
-      received.add(fact.event().text());
+    var view = Durable.view("list", Added.class).named("seen").newActor(scope.anonymous(), store, stored -> {
+      boolean mustFail = stored.event().text().equals("b") && failures.getAndIncrement() == 0;
+      if (mustFail) faults.setDown(true); // before the test sees "b", so the view cannot store its offset after "b"
+      received.add(stored.event().text());
     });
     var list = kind.newActor(scope.named("ada"), store);
     list.ask(new Add("a"));
     list.ask(new Add("b"));
     eventually(() -> received.contains("b"));
     faults.awaitRefusal();
-    faults.down(false);
+    faults.setDown(false);
     list.ask(new Add("c"));
 
     eventually(() -> received.contains("c"));
@@ -421,7 +421,7 @@ abstract class FaultContract extends DatabaseFixture {
 
   @Test
   void unavailableDatabaseIsReportedAtOpening() {
-    faults.down(true);
+    faults.setDown(true);
 
     var failure = assertThrows(StoreReadException.class, () -> JdbcStore.open(faults.source()));
 

@@ -22,7 +22,7 @@ public final class Faults {
   private static final StatementFault NO_FAULT = new StatementFault("", (connection, call) -> call.pass());
 
   private final DataSource target;
-  private final AtomicInteger open = new AtomicInteger();
+  private final AtomicInteger borrowed = new AtomicInteger();
   private volatile Fault onCommit = (connection, call) -> call.pass();
   private volatile StatementFault onStatement = NO_FAULT;
   private volatile BooleanSupplier mustFail = () -> false;
@@ -59,12 +59,12 @@ public final class Faults {
     mustFail = () -> random.nextDouble() < probability;
     onCommit = (connection, call) -> {
       if (!mustFail.getAsBoolean()) return call.pass();
-      return random.nextBoolean() ? loseAfter(connection, call) : loseBefore(connection, call);
+      return random.nextBoolean() ? loseConnectionAfter(connection, call) : loseConnectionBefore(connection, call);
     };
   }
 
   /** Makes the database unavailable, or available again. */
-  void down(boolean isDown) {
+  void setDown(boolean isDown) {
     this.isDown = isDown;
   }
 
@@ -81,19 +81,19 @@ public final class Faults {
 
   /** Returns how many connections are borrowed. */
   int borrowedConnections() {
-    return open.get();
+    return borrowed.get();
   }
 
   static SQLException lost() {
     return new SQLException("the connection is gone, as the test has asked for", "08006");
   }
 
-  static Object loseAfter(Connection connection, Intercepted.Call call) throws Throwable {
+  static Object loseConnectionAfter(Connection connection, Intercepted.Call call) throws Throwable {
     call.pass();
     throw lost();
   }
 
-  static Object loseBefore(Connection connection, Intercepted.Call call) throws Throwable {
+  static Object loseConnectionBefore(Connection connection, Intercepted.Call call) throws Throwable {
     connection.rollback();
     throw lost();
   }
@@ -102,19 +102,21 @@ public final class Faults {
     return Intercepted.of(DataSource.class, target, (method, arguments, call) -> {
       if (!method.getName().equals("getConnection")) return call.pass();
       if (isDown) throw newRefusal();
-      open.incrementAndGet();
-      return connection(target.getConnection());
+      var connection = target.getConnection();
+      borrowed.incrementAndGet();
+      return connection(connection);
     });
   }
 
   private Connection connection(Connection connection) {
     return Intercepted.of(Connection.class, connection, (method, arguments, call) -> switch (method.getName()) {
       case "close" -> {
-        open.decrementAndGet();
+        borrowed.decrementAndGet();
         yield call.pass();
       }
       case "commit" -> runUnlessDown(() -> onCommit.run(connection, call));
       case "prepareStatement" -> runUnlessDown(() -> prepare(connection, (String) arguments[0], call));
+      case "createStatement" -> runUnlessDown(call);
       default -> call.pass();
     });
   }

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 
 /** Tests that a store recovers when its database is killed repeatedly while many actors count. */
 class KillPostgresTest {
-  private static final int COUNTERS = 20;
+  private static final int COUNTER_COUNT = 20;
   private static final Duration IDLE_LIMIT = Duration.ofMinutes(5);
 
   /** Adds one to a counter. The answer is the new count. */
@@ -47,7 +47,7 @@ class KillPostgresTest {
     long seed = Long.getLong("fibry.seed", System.nanoTime());
     System.out.println("kills: -Dfibry.seed=" + seed);
     var random = new Random(seed);
-    var lastAnswers = new AtomicLongArray(COUNTERS);
+    var lastAnswers = new AtomicLongArray(COUNTER_COUNT);
     // the machine does not crash, so the database need not sync its files
     try (var server = PostgresServer.make("fsync=off");
         var pool = Pools.of(server.newSchema(), 5, 300);
@@ -58,7 +58,7 @@ class KillPostgresTest {
         var answers = new CountDownLatch(200 + random.nextInt(1_000));
         var isKilled = new AtomicBoolean();
         try (var askers = Executors.newVirtualThreadPerTaskExecutor()) {
-          for (int i = 0; i < COUNTERS; i++) {
+          for (int i = 0; i < COUNTER_COUNT; i++) {
             int counter = i;
             askers.execute(() -> {
               while (!isKilled.get())
@@ -73,7 +73,7 @@ class KillPostgresTest {
           }
         }
         server.start();
-        for (int i = 0; i < COUNTERS; i++) {
+        for (int i = 0; i < COUNTER_COUNT; i++) {
           int counter = i;
           long answerBeforeKill = lastAnswers.get(i);
           Patience.eventually(() -> askAndRecord(lastAnswers, counter, counters.actor("c" + counter)::ask));
