@@ -46,10 +46,10 @@ public final class NatsNetwork implements ClusterNetwork {
     /**
      * Hosts actors, can change their stored state, and can take work from queues. It cannot create
      * streams, or delete turns, snapshots and messages of durable actors. It asks a keeper to
-     * delete them, and the keeper deletes only messages that no store reads any more. If no store
-     * with the role KEEPER is open, these messages stay for now, and work continues. But with each
-     * turn an actor stores the ids of the handled messages that are not deleted yet. If these ids
-     * (some ten thousand) no longer fit into a message of NATS, turns of the actor are refused.
+     * delete them; the keeper deletes only data that no store reads any more. While no store with
+     * the role KEEPER is open, all data stays, and work continues. But with each turn an actor
+     * stores the ids of the handled messages that are not deleted yet. If these ids (some ten
+     * thousand) no longer fit into a message of NATS, turns of the actor are refused.
      */
     NODE,
     /**

@@ -33,7 +33,10 @@ final class LedgerNode {
     Thread.currentThread().join(); // until the process is killed
   }
 
-  /** Connects to these URLs only, so that all bytes pass the proxies. */
+  /**
+   * Connects to these URLs only. In tests of faults they are the URLs of proxies, through which all
+   * bytes must pass.
+   */
   static NatsNetwork network(String urls, int replicas) {
     return NatsNetwork.connectTo(urls).withReplicas(replicas).withOptions(options -> options.ignoreDiscoveredServers());
   }

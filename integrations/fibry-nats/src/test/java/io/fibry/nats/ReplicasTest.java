@@ -205,7 +205,10 @@ class ReplicasTest {
       return new Life(store, loaded.life(), loaded.lastTurn());
     }
 
-    /** Appends the next turn. Returns false if the life is over. */
+    /**
+     * Appends the next turn. Returns false if the turn was refused or not confirmed; the caller
+     * then begins another life.
+     */
     boolean append(Store.ActorId id, boolean isWhole) {
       try {
         store.append(new StoreBackend.Turn(id, number, ++lastTurn, Instant.EPOCH, isWhole, new byte[] {(byte) lastTurn},

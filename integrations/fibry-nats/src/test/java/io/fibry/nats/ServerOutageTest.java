@@ -60,7 +60,7 @@ class ServerOutageTest extends StreamFixture {
   void actorsAndViewsContinueWhenServerReturns() throws Exception {
     List<String> received = new CopyOnWriteArrayList<>();
     var view = Durable.view("list", Added.class).named("seen").newActor(scope.anonymous(), store,
-        fact -> received.add(fact.event().text()));
+        stored -> received.add(stored.event().text()));
     try (view; var lists = LIST.entities(scope.anonymous(), store, IDLE)) {
       assertEquals(1, lists.actor("ada").ask(new Add("a")));
       Patience.eventually(() -> received.contains("a"));

@@ -114,10 +114,11 @@ class TableReconcilerTest implements TableReconciler.WatchedTable {
 
   @Test
   void failingReaderIsNotifiedAgainAndAffectsNoOtherReader() {
-    var reportedEnds = new AtomicInteger();
+    var reportedDeletions = new AtomicInteger();
     try (var reconciler = new TableReconciler("test", this, FOR_EVER)) {
       var failing = reconciler.open(entry -> {
-        if (entry.value().isEmpty() && reportedEnds.incrementAndGet() == 1) throw new IllegalStateException("planned");
+        if (entry.value().isEmpty() && reportedDeletions.incrementAndGet() == 1)
+          throw new IllegalStateException("planned");
         recordNotification(entry);
       });
       failing.accept(entry("a", 5));
@@ -127,7 +128,7 @@ class TableReconcilerTest implements TableReconciler.WatchedTable {
       listAgain(reconciler, new KeyListing(Set.of(), 9)); // listed again two seconds later, because a reader failed
 
       Patience.eventually(() -> notifications.containsAll(List.of("no a 9", "no b 9", "no c 9")));
-      assertEquals(3, reportedEnds.get()); // of "a", of "b", and again of the key whose reader failed
+      assertEquals(3, reportedDeletions.get()); // of "a", of "b", and again of the key whose reader failed
     }
   }
 
@@ -190,17 +191,17 @@ class TableReconcilerTest implements TableReconciler.WatchedTable {
           if (entry.value().isPresent()) knownKeys.add(entry.key());
           else knownKeys.remove(entry.key());
         });
-        var client = new FutureTask<Void>(() -> {
+        var changeDelivery = new FutureTask<Void>(() -> {
           for (Entry entry; !(entry = Patience.nextOf(table.changesInTransit)).key().equals("end");)
             watch.accept(entry);
         }, null);
-        Thread.ofPlatform().start(client);
+        Thread.ofPlatform().start(changeDelivery);
         for (int i = 0; i < 200; i++) {
           table.change("k" + random.nextInt(5), random.nextBoolean(), random.nextBoolean());
           if (random.nextInt(4) == 0) reconciler.wake();
         }
         table.change("end", true, false);
-        Patience.value(client);
+        Patience.value(changeDelivery);
         Patience.eventually(() -> {
           table.change("other", true, false); // a table changes all the time, because leases are renewed
           reconciler.wake();
