@@ -52,36 +52,37 @@ public final class StoreMeters implements MeterBinder, AutoCloseable {
 
   @Override
   public void bindTo(MeterRegistry registry) {
-    count(registry, "turns", "Turns that were stored", Health::turns);
-    count(registry, "refused", "Turns and messages that were not stored", Health::refusedTurns);
+    addCounter(registry, "turns", "turns", "Turns that were stored", Health::turns);
+    addCounter(registry, "refused", "records", "Turns and messages that were not stored", Health::refusedTurns);
     registered.add(registry,
         FunctionTimer
             .builder("fibry.store.fsync", health, unused -> health.sample().syncs().count(),
                 unused -> health.sample().syncs().total().toNanos(), TimeUnit.NANOSECONDS)
             .tags(tags).description("Syncs of the log to the disk").register(registry));
-    gauge(registry, "pending.writes", "records", "Turns and messages that are not on the disk yet",
+    addGauge(registry, "pending.writes", "records", "Turns and messages that are not on the disk yet",
         Health::pendingWrites);
-    gauge(registry, "actors", "actors", "Actors of which something is stored", Health::actors);
-    gauge(registry, "pending.messages", ScopeMeters.UNIT, "Messages that are not handled yet, and reminders",
+    addGauge(registry, "actors", "actors", "Actors of which something is stored", Health::actors);
+    addGauge(registry, "pending.messages", ScopeMeters.UNIT, "Messages that are not handled yet, and reminders",
         Health::pendingMessages);
-    gauge(registry, "parked.messages", ScopeMeters.UNIT, "Parked messages", Health::parkedMessages);
-    gauge(registry, "size", "bytes", "Files of the store", Health::bytes);
-    gauge(registry, "full", null, "1: the disk has no space for the next file", state -> state.isFull() ? 1 : 0);
-    gauge(registry, "broken", null, "1: the disk failed, and the store takes nothing more",
+    addGauge(registry, "parked.messages", ScopeMeters.UNIT, "Parked messages", Health::parkedMessages);
+    addGauge(registry, "size", "bytes", "Size of the store's files", Health::bytes);
+    addGauge(registry, "full", null, "1: the disk has no space for the next file", state -> state.isFull() ? 1 : 0);
+    addGauge(registry, "broken", null, "1: the disk failed, and the store takes nothing more",
         state -> state.isBroken() ? 1 : 0);
   }
 
   /**
-   * Registers a counter. The registry has only a weak reference to {@code health}; the function
-   * refers to it, too, so that it is not collected.
+   * Registers a counter. The registry refers to {@code health} only weakly, but strongly to the
+   * function, which captures {@code health}. So {@code health} is not collected.
    */
-  private void count(MeterRegistry registry, String suffix, String description, ToLongFunction<Health> count) {
+  private void addCounter(MeterRegistry registry, String suffix, String unit, String description,
+      ToLongFunction<Health> count) {
     registered.add(registry,
         FunctionCounter.builder("fibry.store." + suffix, health, unused -> count.applyAsLong(health.sample()))
-            .tags(tags).baseUnit("turns").description(description).register(registry));
+            .tags(tags).baseUnit(unit).description(description).register(registry));
   }
 
-  private void gauge(MeterRegistry registry, String suffix, @Nullable String unit, String description,
+  private void addGauge(MeterRegistry registry, String suffix, @Nullable String unit, String description,
       ToDoubleFunction<Health> measure) {
     registered.add(registry, Gauge.builder("fibry.store." + suffix, () -> measure.applyAsDouble(health.sample()))
         .tags(tags).baseUnit(unit).description(description).register(registry));

@@ -62,6 +62,7 @@ class StoreMetersTest {
       }
       awaitFigure(3, () -> counter("fibry.store.turns"));
       awaitFigure(0, () -> counter("fibry.store.refused"));
+      assertEquals("records", registry.get("fibry.store.refused").meter().getId().getBaseUnit());
       awaitFigure(1, () -> gauge("fibry.store.actors"));
       awaitFigure(1, () -> gauge("fibry.store.pending.messages"));
       awaitFigure(0, () -> gauge("fibry.store.parked.messages"));
