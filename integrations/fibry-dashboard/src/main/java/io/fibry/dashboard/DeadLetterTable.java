@@ -27,7 +27,7 @@ record DeadLetterTable(List<Map<String, Object>> groups, List<Map<String, Object
 
   private record DeadLetterKey(String actor, DeadLetter.Reason reason, String message, String cause) {}
 
-  static DeadLetterTable of(List<DeadLetter> deadLetters, boolean showsTexts, DeadLetterTable previous) {
+  static DeadLetterTable of(List<DeadLetter> deadLetters, boolean showsMessages, DeadLetterTable previous) {
     var lettersByKey = new LinkedHashMap<DeadLetterKey, List<DeadLetter>>();
     var cycleCounts = new LinkedHashMap<List<String>, Integer>();
     for (var letter : deadLetters.reversed()) {
@@ -39,7 +39,7 @@ record DeadLetterTable(List<Map<String, Object>> groups, List<Map<String, Object
     var groups = new ArrayList<Map<String, Object>>();
     lettersByKey.forEach((key, letters) -> {
       var newest = letters.getFirst();
-      if (showsTexts)
+      if (showsMessages)
         texts.put(newest, previous.texts.containsKey(newest) ? previous.texts.get(newest) : text(newest));
       groups.add(JsonText.object("actor", key.actor, "reason", key.reason.name().toLowerCase(Locale.ROOT),
           "message", texts.getOrDefault(newest, key.message), "cause", key.cause, "count", letters.size()));

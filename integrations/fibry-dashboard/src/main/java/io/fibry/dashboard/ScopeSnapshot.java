@@ -41,7 +41,7 @@ final class ScopeSnapshot {
   }
 
   private final long nanos;
-  private final boolean showsTexts;
+  private final boolean showsMessages;
   private final boolean isClosed;
   private final ActorScope.Report report;
   private final Map<List<String>, ScopeTotals> scopes = new LinkedHashMap<>(); // by names; outer scopes first
@@ -49,11 +49,11 @@ final class ScopeSnapshot {
   private final DeadLetterTable letters;
   private final String json;
 
-  private ScopeSnapshot(ActorScope scope, long nanos, boolean showsTexts, Optional<ScopeSnapshot> lastSnapshot) {
+  private ScopeSnapshot(ActorScope scope, long nanos, boolean showsMessages, Optional<ScopeSnapshot> lastSnapshot) {
     var previous = lastSnapshot.filter(snapshot -> nanos - snapshot.nanos < MAX_AGE_NANOS);
     double seconds = previous.map(snapshot -> (nanos - snapshot.nanos) / 1e9).orElse(Double.NaN);
     this.nanos = nanos;
-    this.showsTexts = showsTexts;
+    this.showsMessages = showsMessages;
     this.isClosed = scope.isClosed();
     this.report = scope.report();
     totals(List.of(scope.name())); // adds totals of the scope even if it has no actors
@@ -63,13 +63,13 @@ final class ScopeSnapshot {
       totals.add(row);
       rows.add(row);
     }
-    this.letters = DeadLetterTable.of(scope.deadLetters(), showsTexts,
+    this.letters = DeadLetterTable.of(scope.deadLetters(), showsMessages,
         lastSnapshot.map(snapshot -> snapshot.letters).orElse(DeadLetterTable.NONE));
     this.json = json(rates(previous, seconds));
   }
 
-  static ScopeSnapshot take(ActorScope scope, long nanos, boolean showsTexts, Optional<ScopeSnapshot> lastSnapshot) {
-    return new ScopeSnapshot(scope, nanos, showsTexts, lastSnapshot);
+  static ScopeSnapshot take(ActorScope scope, long nanos, boolean showsMessages, Optional<ScopeSnapshot> lastSnapshot) {
+    return new ScopeSnapshot(scope, nanos, showsMessages, lastSnapshot);
   }
 
   private ScopeTotals totals(List<String> names) {
@@ -125,7 +125,7 @@ final class ScopeSnapshot {
   }
 
   private List<Map<String, Object>> maps(List<ActorRow> candidates) {
-    return ActorRow.choose(candidates).stream().map(row -> row.asMap(showsTexts)).toList();
+    return ActorRow.choose(candidates).stream().map(row -> row.asMap(showsMessages)).toList();
   }
 
   private String json(Map<String, Object> rates) {

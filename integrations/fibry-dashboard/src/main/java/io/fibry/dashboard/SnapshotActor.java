@@ -32,21 +32,21 @@ final class SnapshotActor {
   }
 
   private final ActorScope scope;
-  private final boolean showsTexts;
+  private final boolean showsMessages;
   private final Scheduler clock;
   private final Topic<String> topic;
   private int viewers;
   private Optional<ScopeSnapshot> lastSnapshot = Optional.empty();
 
-  private SnapshotActor(ActorScope scope, boolean showsTexts, Scheduler clock, Topic<String> topic) {
+  private SnapshotActor(ActorScope scope, boolean showsMessages, Scheduler clock, Topic<String> topic) {
     this.scope = scope;
-    this.showsTexts = showsTexts;
+    this.showsMessages = showsMessages;
     this.clock = clock;
     this.topic = topic;
   }
 
-  static Actor<SnapshotMessage> start(ActorScope ownScope, ActorScope scope, boolean showsTexts, Scheduler clock) {
-    var pulse = new SnapshotActor(scope, showsTexts, clock, Topic.open(ownScope.named("viewers")));
+  static Actor<SnapshotMessage> start(ActorScope ownScope, ActorScope scope, boolean showsMessages, Scheduler clock) {
+    var pulse = new SnapshotActor(scope, showsMessages, clock, Topic.open(ownScope.named("viewers")));
     return ownScope.named("pulse").newActor(pulse::handle);
   }
 
@@ -73,7 +73,10 @@ final class SnapshotActor {
     topic.publish(snapshot().fullJson());
   }
 
-  /** Schedules the next tick. The key replaces a tick that is already scheduled. */
+  /**
+   * Schedules the next tick under the key {@code TICK}, so that it replaces a tick that is already
+   * scheduled.
+   */
   private static void scheduleTick(ActorContext<SnapshotMessage> context) {
     context.self().sendMessageLater(SnapshotSignal.TICK, SnapshotSignal.TICK, PERIOD);
   }
@@ -81,7 +84,7 @@ final class SnapshotActor {
   private ScopeSnapshot snapshot() {
     long now = clock.nanoTime();
     if (lastSnapshot.isEmpty() || now - lastSnapshot.get().nanos() >= CACHE_NANOS)
-      lastSnapshot = Optional.of(ScopeSnapshot.take(scope, now, showsTexts, lastSnapshot));
+      lastSnapshot = Optional.of(ScopeSnapshot.take(scope, now, showsMessages, lastSnapshot));
     return lastSnapshot.get();
   }
 }

@@ -16,17 +16,17 @@ import java.util.concurrent.CountDownLatch;
 
 /**
  * Measures the snapshot that a dashboard takes each second (a tick), and {@code scope.actors()}:
- * {@code mvn -q -Pdashboard -Dmain=Cost}.
+ * {@code mvn -q -Pdashboard -Dmain=SnapshotCost}.
  */
-final class Cost {
+final class SnapshotCost {
   private static final int ACTORS = 10_000;
-  private static final int ROUNDS = 60; // a dashboard takes one snapshot per second
+  private static final int ROUNDS = 60; // as many snapshots as a dashboard takes in a minute
   private static final int MEASURED_ROUNDS = 20; // only the last rounds are measured
 
   private static Optional<ScopeSnapshot> lastSnapshot = Optional.empty(); // used by the main thread only
   private static Object actors; // used by the main thread only
 
-  private Cost() {}
+  private SnapshotCost() {}
 
   public static void main(String[] args) throws Exception {
     for (int busyActors : List.of(0, 1_000)) measure(busyActors);
