@@ -123,6 +123,10 @@ class NodeTest {
       assertTrue(context.getBeansOfType(Cluster.class).isEmpty());
       assertFalse(context.containsBean("fibryClusterHealthIndicator"));
     });
+  }
+
+  @Test
+  void disabledStarterCreatesNoNode() {
     runner.withPropertyValues("fibry.enabled=false")
         .run(context -> assertTrue(context.getBeansOfType(Cluster.class).isEmpty()));
   }
@@ -146,13 +150,16 @@ class NodeTest {
 
   @Test
   void invalidPropertiesFailStart() {
-    check("fibry.cluster.app=Shop", "'Shop' cannot name an app: take 1 to 64 lower-case letters, digits and hyphens, "
-        + "a letter first");
-    check("fibry.cluster.lease=1s", "a lease of 1000 ms; give 3 seconds or more, since five signs must find the time");
-    check("fibry.cluster.partitions=0", "0 partitions; take 1 to 4096, several for each node that there may ever be");
+    assertStartFails("fibry.cluster.app=Shop",
+        "'Shop' cannot name an app: take 1 to 64 lower-case letters, digits and hyphens, "
+            + "a letter first");
+    assertStartFails("fibry.cluster.lease=1s",
+        "a lease of 1000 ms; give 3 seconds or more, because the node sends five heartbeats in this time");
+    assertStartFails("fibry.cluster.partitions=0",
+        "0 partitions; take 1 to 4096, several for each node that there may ever be");
   }
 
-  private void check(String property, String expected) {
+  private void assertStartFails(String property, String expected) {
     runner.withPropertyValues(property)
         .run(context -> assertEquals(expected, rootCause(context.getStartupFailure()).getMessage()));
   }
