@@ -50,7 +50,8 @@ final class Appends {
 
   static DurableQuestion question() {
     return DurableQuestion.of("durable-appends",
-        "durable appends of 200 bytes, by so many virtual threads (size); one thread commits all that waits",
+        "durable appends of 200 bytes, by one and by many virtual threads (the column \"size\"); "
+            + "one thread commits all that waits",
         () -> measure(List.of(ROCKSDB, SQLITE, MVSTORE)), promiseAgainst(1.5, 3, ROCKSDB), promiseAgainst(4, 6, SQLITE),
         promiseAgainst(8, 12, MVSTORE));
   }

@@ -67,7 +67,8 @@ public final class DurableBudgets {
       System.out.printf(Locale.ROOT, "after %.0f s%n", (System.nanoTime() - start) / 1e9);
     }
     if (questions.size() == questions().size()) Result.here("budgets-durable",
-        "a measurement of durable actors, or how many times a reference it is, in the middle one of three processes",
+        "each value is a measurement, or its ratio to a side in the same process (x of \"the side\"); "
+            + "it comes from the process with the median",
         promiseRows).write();
     return areAllKept;
   }

@@ -27,11 +27,11 @@ final class ManyAskers {
 
   static DurableQuestion question() {
     return DurableQuestion.of("durable-many",
-        "1,024 threads that ask durable actors, on a disk where each force takes 2 ms", ManyAskers::measure,
-        MeasurementBudget.atLeast(300, 600, "1,024 actors, an asker each, forces of 2 ms", ACTOR_EACH,
+        "1,024 threads that ask durable actors, on a disk where each sync takes 2 ms", ManyAskers::measure,
+        MeasurementBudget.atLeast(300, 600, "1,024 actors, an asker each, syncs of 2 ms", ACTOR_EACH,
             PreparedFile.SIDE),
-        MeasurementBudget.atLeast(0.7, 1, "one actor, 1,024 askers, forces of 2 ms", SHARED_ACTOR, ACTOR_EACH),
-        MeasurementBudget.atLeast(200, 330, "one actor, 1,024 askers, forces of 2 ms", SHARED_ACTOR, ONE_BY_ONE));
+        MeasurementBudget.atLeast(0.7, 1, "one actor, 1,024 askers, syncs of 2 ms", SHARED_ACTOR, ACTOR_EACH),
+        MeasurementBudget.atLeast(200, 330, "one actor, 1,024 askers, syncs of 2 ms", SHARED_ACTOR, ONE_BY_ONE));
   }
 
   static List<RoundMeasurements> measure() throws Exception {
@@ -51,7 +51,7 @@ final class ManyAskers {
               () -> Askers.rate(askers, asker -> counters.get(asker).ask(new CountingActors.Count())))
           .side(SHARED_ACTOR, Askers.UNIT, () -> Askers.rate(askers, asker -> shared.ask(new CountingActors.Count())))
           .side(ONE_BY_ONE, Askers.UNIT, () -> Askers.rate(askers, asker -> oneByOne.ask(new CountingActors.Count())))
-          .side("fibry, an actor for each, messages are kept", Askers.UNIT,
+          .side("fibry, an actor for each, messages are stored first", Askers.UNIT,
               () -> Askers.rateOfJob(askers, (asker, deadline) -> senders.get(asker).send(deadline)))
           .run();
     }

@@ -48,7 +48,8 @@ record MeasurementBudget(String quantity, String ourSide, String otherSide, long
   ResultRow judge(List<List<RoundMeasurements>> processes) {
     var values = processes.stream().mapToDouble(this::value).sorted().toArray();
     double median = ResultRow.median(values);
-    String unit = otherSide.isEmpty() ? measurement(processes.getFirst(), ourSide).unit() : "x of " + otherSide;
+    String unit =
+        otherSide.isEmpty() ? measurement(processes.getFirst(), ourSide).unit() : "x of \"" + otherSide + "\"";
     return new ResultRow(quantity, unit, median, values[0], values[values.length - 1], String.format(Locale.ROOT,
         "at %s %s, aim %s: %s", isMinimum ? "least" : "most", ResultRow.readable(bound), ResultRow.readable(aim),
         isKept(median) ? "kept" : "BROKEN"), 0);

@@ -16,8 +16,8 @@ final class OneAsker {
 
   static DurableQuestion question() {
     return DurableQuestion.of("durable-one",
-        "one thread and one actor, on the disk of this machine: requests, messages that are kept, and what the disk "
-            + "can do",
+        "one thread and one actor, on the disk of this machine: requests, messages that are stored first, and "
+            + "what the disk can do",
         OneAsker::measure,
         MeasurementBudget.atLeast(0.5, 0.8, "one asker, one actor", DURABLE_ACTOR, PreparedFile.SIDE));
   }
@@ -33,7 +33,7 @@ final class OneAsker {
       return new Rounds()
           .side(PreparedFile.SIDE, Askers.UNIT, file::writesPerSecond)
           .side(DURABLE_ACTOR, Askers.UNIT, () -> Askers.rate(1, asker -> counter.ask(new CountingActors.Count())))
-          .side("fibry, a message is kept", Askers.UNIT,
+          .side("fibry, a message is stored first", Askers.UNIT,
               () -> Askers.rateOfJob(1, (asker, deadline) -> sender.send(deadline)))
           .side("fibry, an actor in memory is asked", Askers.UNIT,
               () -> Askers.rate(1, asker -> inMemory.ask(new CountingActors.Count())))

@@ -20,7 +20,7 @@ import java.util.stream.Collectors;
  */
 final class PlainRequests {
   private static final String WITH = "fibry, fibry-durable is on the class path";
-  private static final String WITHOUT = "fibry, fibry-durable is not there";
+  private static final String WITHOUT = "fibry, fibry-durable is not on the class path";
   private static final String DURABLE_CLASSES = "io.fibry.(durable|codec|store)\\..*";
 
   private PlainRequests() {}

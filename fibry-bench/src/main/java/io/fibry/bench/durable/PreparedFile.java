@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
  * and again.
  */
 record PreparedFile(StorageDirectory disk) implements AutoCloseable {
-  static final String SIDE = "by hand: one thread writes and forces 256 bytes";
+  static final String SIDE = "by hand: one thread writes and syncs 256 bytes";
   private static final String NAME = "prepared";
   private static final int FILE_SIZE = 16 << 20;
   private static final int RECORD_SIZE = 256;

@@ -27,7 +27,9 @@ final class JcTools implements Peer.Requests {
     @Override
     public void send(M message) {
       queue.offer(message);
-      VarHandle.fullFence(); // the sender offers, then reads mayBeParked; the receiver writes it, then polls
+      // The sender offers, then reads mayBeParked; the receiver sets mayBeParked, then checks the
+      // queue. The fence preserves the sender's order, so one of them sees the write of the other.
+      VarHandle.fullFence();
       if (mayBeParked) {
         mayBeParked = false;
         LockSupport.unpark(thread);

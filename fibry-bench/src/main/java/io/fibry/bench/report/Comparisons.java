@@ -227,28 +227,28 @@ final class Comparisons {
 
       Comparison.of("durable-one", "One asker and one durable actor", List.of(
           ours("fibry, a durable actor is asked", "its answer leaves when its turn is on disk"),
-          ours("fibry, a message is kept", "sendMessage returns when it is on disk; then it is handled"),
+          ours("fibry, a message is stored first", "sendMessage returns when it is on disk; then it is handled"),
           ours("fibry, an actor in memory is asked", "nothing is stored"),
-          reference("by hand: one thread writes and forces 256 bytes", "into a file of zeros: what a disk can do")),
+          reference("by hand: one thread writes and syncs 256 bytes", "into a file of zeros: what a disk can do")),
           "fibry, a durable actor is asked"),
-      Comparison.of("durable-many", "1,024 askers of durable actors, where a force takes 2 ms", List.of(
-          ours("fibry, an actor for each", "1,024 durable actors share the forces"),
-          ours("fibry, one actor for all", "its turns run ahead of the disk, and share the forces"),
+      Comparison.of("durable-many", "1,024 askers of durable actors, where a sync takes 2 ms", List.of(
+          ours("fibry, an actor for each", "1,024 durable actors share the syncs"),
+          ours("fibry, one actor for all", "its turns run ahead of the disk, and share the syncs"),
           ours("fibry, one actor for all, ahead(1)", "each turn waits until the one before is on disk"),
-          ours("fibry, an actor for each, messages are kept", "both the message and its turn are stored"),
-          reference("by hand: one thread writes and forces 256 bytes", "into a file of zeros: what a disk can do")),
+          ours("fibry, an actor for each, messages are stored first", "both the message and its turn are stored"),
+          reference("by hand: one thread writes and syncs 256 bytes", "into a file of zeros: what a disk can do")),
           "fibry, an actor for each"),
       Comparison.of("durable-appends", "Durable appends of 200 bytes", List.of(
           ours("fibry, a folder", "Fibry's FolderStore, with its own journal"),
           other("rocksdb", "RocksDB, a synced write of each batch"),
           other("sqlite", "SQLite, a transaction for each batch, write-ahead log"),
-          other("mvstore", "H2's MVStore, committed and forced for each batch")),
+          other("mvstore", "H2's MVStore, committed and synced for each batch")),
           "fibry, a folder").withSizes("virtual threads that append"),
       Comparison.of("durable-opening", "To open a store with a million turns", List.of(
           ours("fibry, a store is opened", "checks all of it, and makes the index"),
           reference("by hand: its files are read", "from the cache of the system, and nothing is done with them")),
           "fibry, a store is opened"),
-      Comparison.of("durable-heap", "Heap of a key of a durable actor that is not alive", List.of(
+      Comparison.of("durable-heap", "Heap of a key of a durable actor that is not loaded", List.of(
           ours("fibry, a key after passivation", "its actor has worked in this process"),
           ours("fibry, a key after opening", "no actor was made in this process"),
           reference("by hand: a ConcurrentHashMap from key to number", "nothing more")),
@@ -259,7 +259,7 @@ final class Comparisons {
           "fibry, 1,024 durable actors are asked"),
       Comparison.of("durable-plain", "A request to an actor in memory, with durable actors on the class path", List.of(
           ours("fibry, fibry-durable is on the class path", "none of its classes is loaded"),
-          ours("fibry, fibry-durable is not there", "only the library is")),
+          ours("fibry, fibry-durable is not on the class path", "only the library is")),
           "fibry, fibry-durable is on the class path"));
 
   private Comparisons() {}

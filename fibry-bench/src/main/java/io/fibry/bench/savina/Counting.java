@@ -34,7 +34,7 @@ final class Counting {
     record Get() implements Counter, Request<Get, Long> {}
   }
 
-  // sendMessages(..) would be faster, but the program demands a message for each increment
+  // sendMessages(..) would be faster, but Savina's program sends each increment by its own call
   private static void fibry(ActorBuilder<Object> actors, int increments, Round round) {
     var counter =
         actors.initialState(Count::new).newActor((Count count, Counter message, ActorContext<Counter> context) -> {

@@ -26,7 +26,7 @@ public final class Scenarios {
       new Scenario("sql", SqlOverload.class, List.of()),
       new Scenario("slow-calls", SlowCalls.class, List.of()),
       new Scenario("growth", Growth.class, List.of("-Xmx4g")));
-  private static final List<String> PASSED_PROPERTIES =
+  private static final List<String> FORWARDED_PROPERTIES =
       List.of("size", "rounds", "seconds", "heap", "threads", "processors", "results");
 
   private Scenarios() {}
@@ -41,8 +41,9 @@ public final class Scenarios {
     var requestedNames =
         Arrays.stream(names).flatMap(name -> Arrays.stream(name.split(","))).filter(name -> !name.isBlank()).toList();
     var knownNames = ALL.stream().map(Scenario::name).toList();
-    if (!knownNames.containsAll(requestedNames))
-      throw new IllegalArgumentException("no such scenario in " + requestedNames + "; there are " + knownNames);
+    var unknownNames = requestedNames.stream().filter(name -> !knownNames.contains(name)).toList();
+    if (!unknownNames.isEmpty())
+      throw new IllegalArgumentException("unknown scenarios " + unknownNames + "; there are " + knownNames);
     var scenarios = ALL.stream()
         .filter(scenario -> requestedNames.isEmpty() || requestedNames.contains(scenario.name)).toList();
     var failedNames = new ArrayList<String>();
@@ -62,7 +63,7 @@ public final class Scenarios {
 
   private static List<String> flags(Scenario scenario) {
     var flags = new ArrayList<>(scenario.flags);
-    for (var name : PASSED_PROPERTIES)
+    for (var name : FORWARDED_PROPERTIES)
       if (!System.getProperty(name, "").isBlank()) flags.add("-D" + name + "=" + System.getProperty(name));
     return flags;
   }

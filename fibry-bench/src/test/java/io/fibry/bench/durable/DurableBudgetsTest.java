@@ -113,7 +113,7 @@ class DurableBudgetsTest {
     assertEquals(3, row.median());
     assertEquals(1, row.least());
     assertEquals(9, row.most());
-    assertEquals("x of theirs", row.unit());
+    assertEquals("x of \"theirs\"", row.unit());
     assertEquals("at least 2.00, aim 4.00: kept", row.reference());
   }
 
