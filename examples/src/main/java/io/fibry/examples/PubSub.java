@@ -22,7 +22,7 @@ class PubSub {
     var auditedPrices = new ArrayList<Integer>();
     var fourPrices = new CountDownLatch(4);
 
-    prices.subscribeToLatest(allPrices::add);
+    prices.subscribeToLatest(allPrices::add); // up to 1,024 prices may wait
     prices.subscribe(Mailbox.bounded(1, Overflow.DROP_OLDEST), price -> slowly(latestPrices, price));
     var desk = ActorSystem.named("desk").newActor((Integer price) -> System.out.println("desk: " + price));
     prices.subscribe(desk);
