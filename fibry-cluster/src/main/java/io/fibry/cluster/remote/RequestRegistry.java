@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Predicate;
 
 /**
  * Requests that are not answered yet: requests of other nodes that this node has, and requests that
@@ -79,19 +80,20 @@ public final class RequestRegistry {
 
   /** {@return how many requests of other nodes this node has, and must still answer} */
   public int unansweredCount() {
-    var ids = new HashSet<>(pendingAnswers.keySet());
-    waitingMessages.forEach((id, message) -> {
-      if (message.isRequest() && !message.isCancelled()) ids.add(id);
-    });
-    return ids.size();
+    return inboundIds(InboundMessage::isRequest).size();
   }
 
   /** {@return the ids of the requests that this node has, and will answer unless it ends} */
   public Set<String> inboundIds() {
-    var ids = new HashSet<>(pendingAnswers.keySet());
+    return inboundIds(message -> true);
+  }
+
+  private Set<String> inboundIds(Predicate<InboundMessage> condition) {
+    var ids = new HashSet<String>();
     waitingMessages.forEach((id, message) -> {
-      if (!message.isCancelled()) ids.add(id);
+      if (!message.isCancelled() && condition.test(message)) ids.add(id);
     });
+    ids.addAll(pendingAnswers.keySet()); // second, because requests move from the first map to this one
     return ids;
   }
 
