@@ -15,7 +15,6 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.function.IntConsumer;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Test;
 
 /**
  * Tests tasks and actors whose start fails because no thread can be created. Each must run once

@@ -2,8 +2,8 @@ package io.fibry.durable.turn;
 
 import io.fibry.Actor;
 import io.fibry.ActorContext;
-import io.fibry.NoReplyException;
 import io.fibry.FailureOutcome;
+import io.fibry.NoReplyException;
 import io.fibry.Request;
 import io.fibry.codec.Codec;
 import io.fibry.codec.CodecException;

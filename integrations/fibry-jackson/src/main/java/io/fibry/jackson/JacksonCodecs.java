@@ -1,8 +1,8 @@
 package io.fibry.jackson;
 
 import io.fibry.codec.Codec;
-import io.fibry.codec.SchemaEvolution;
 import io.fibry.codec.DerivedCodec;
+import io.fibry.codec.SchemaEvolution;
 import java.util.function.UnaryOperator;
 
 /**
