@@ -241,7 +241,7 @@ final class Activation extends HandlerContext implements WokenDrain {
     outer = current();
     try {
       work();
-    } finally {
+    } finally { // in this frame: a method of its own would need more stack than the start of `work`
       makeCurrent(outer);
       outer = null;
     }

@@ -8,7 +8,7 @@ import io.fibry.Exitable;
  * and the dead letters of the scope. The scope neither lists nor ends them, does not keep them in
  * memory, and accepts several actors with the same name.
  */
-public final class NonMemberScope extends OwningScope {
+public class NonMemberScope extends OwningScope {
   private final OwningScope scope;
 
   public NonMemberScope(OwningScope scope) {
