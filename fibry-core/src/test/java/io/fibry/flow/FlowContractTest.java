@@ -12,6 +12,7 @@ import io.fibry.ActorWithReturn;
 import io.fibry.AskTimeoutException;
 import io.fibry.FailurePolicy;
 import io.fibry.Strategy;
+import io.fibry.engine.scope.Scopes;
 import io.fibry.spi.BlockBuilder;
 import io.fibry.support.Patience;
 import io.fibry.testing.Gate;
@@ -47,7 +48,7 @@ class FlowContractTest {
   @AfterEach
   void awaitActorsAndCloseScope() {
     Gate.openAll();
-    Patience.eventually(() -> scope.dump().lines().count() == 1);
+    Scopes.awaitNoActors(scope);
     assertEquals(List.of(), letters.messages(), "dead letters");
     scope.close();
   }

@@ -7,6 +7,7 @@ import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.FailurePolicy;
 import io.fibry.Handler;
+import io.fibry.engine.scope.Scopes;
 import io.fibry.flow.Generator.Output;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
@@ -48,7 +49,7 @@ class FlowsStressTest {
 
   @AfterEach
   void awaitActorsAndCloseScope() {
-    Patience.eventually(() -> scope.dump().lines().count() == 1);
+    Scopes.awaitNoActors(scope);
     assertEquals(List.of(), letters.messages(), "dead letters");
     scope.close();
   }

@@ -12,6 +12,7 @@ import io.fibry.ActorSystem;
 import io.fibry.FailurePolicy;
 import io.fibry.Handler;
 import io.fibry.Strategy;
+import io.fibry.engine.scope.Scopes;
 import io.fibry.flow.Generator.Output;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
@@ -39,13 +40,9 @@ class GeneratorEndTest {
   @AfterEach
   void awaitActorsAndCloseScope() {
     Gate.openAll();
-    awaitNoActors();
+    Scopes.awaitNoActors(scope);
     assertEquals(List.of(), letters.messages(), "dead letters");
     scope.close();
-  }
-
-  private void awaitNoActors() {
-    Patience.eventually(() -> scope.dump().lines().count() == 1);
   }
 
   private static Handler<Output<Integer>> endlessProducer(CountDownLatch endLatch) {
@@ -131,7 +128,7 @@ class GeneratorEndTest {
         while (iterator.hasNext()) iterator.next();
       });
       Patience.await(endLatch);
-      awaitNoActors();
+      Scopes.awaitNoActors(scope);
 
       assertEquals("the first", thrown.getMessage());
       assertEquals(1,
@@ -200,7 +197,7 @@ class GeneratorEndTest {
         iterator.close();
 
         assertEquals(0, endLatch.getCount());
-        awaitNoActors();
+        Scopes.awaitNoActors(scope);
         assertEquals("", logged.entriesAbout("endless", "Generator"));
       }
     }

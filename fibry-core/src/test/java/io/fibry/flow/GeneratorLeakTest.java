@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.Handler;
+import io.fibry.engine.scope.Scopes;
 import io.fibry.flow.Generator.Output;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
@@ -31,7 +32,7 @@ class GeneratorLeakTest {
   @AfterEach
   void awaitActorsAndCloseScope() {
     Gate.openAll();
-    Patience.eventually(() -> scope.dump().lines().count() == 1);
+    Scopes.awaitNoActors(scope);
     scope.close();
   }
 

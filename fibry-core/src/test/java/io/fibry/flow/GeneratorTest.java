@@ -12,6 +12,7 @@ import io.fibry.ActorSystem;
 import io.fibry.FailurePolicy;
 import io.fibry.Handler;
 import io.fibry.Strategy;
+import io.fibry.engine.scope.Scopes;
 import io.fibry.flow.Generator.Output;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.support.Logged;
@@ -39,7 +40,7 @@ class GeneratorTest {
   @AfterEach
   void awaitActorsAndCloseScope() {
     Gate.openAll();
-    Patience.eventually(() -> scope.dump().lines().count() == 1);
+    Scopes.awaitNoActors(scope);
     scope.close();
   }
 

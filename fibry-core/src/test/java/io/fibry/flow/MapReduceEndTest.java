@@ -11,6 +11,7 @@ import io.fibry.ActorSystem;
 import io.fibry.FailurePolicy;
 import io.fibry.Handler;
 import io.fibry.Strategy;
+import io.fibry.engine.scope.Scopes;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
 import io.fibry.testing.Gate;
@@ -45,7 +46,7 @@ class MapReduceEndTest {
   void awaitActorsAndCloseScope() {
     Gate.openAll();
     try (scope) {
-      Patience.eventually(() -> scope.dump().lines().count() == 1);
+      Scopes.awaitNoActors(scope);
       assertEquals(List.of(), letters.messages(), "dead letters");
     }
   }
@@ -80,7 +81,7 @@ class MapReduceEndTest {
 
       assertSame(failure, Patience.failure(sum));
       Patience.await(interruptLatch);
-      Patience.eventually(() -> scope.dump().lines().count() == 1);
+      Scopes.awaitNoActors(scope);
       assertEquals(1,
           logged.entriesAbout("MapReduceEndTest").lines().filter(line -> line.contains("failed at")).count(),
           logged::text);
@@ -166,7 +167,7 @@ class MapReduceEndTest {
         completion.accept(sum);
 
         Patience.await(interruptLatch);
-        Patience.eventually(() -> scope.dump().lines().count() == 1);
+        Scopes.awaitNoActors(scope);
         assertEquals("", logged.entriesAbout("map-reduce", "MapReduce"));
       }
     }

@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.FailurePolicy;
+import io.fibry.engine.scope.Scopes;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.support.Patience;
 import io.fibry.testing.Gate;
@@ -36,7 +37,7 @@ class MapReduceTest {
   @AfterEach
   void awaitActorsAndCloseScope() {
     Gate.openAll();
-    Patience.eventually(() -> scope.dump().lines().count() == 1);
+    Scopes.awaitNoActors(scope);
     assertEquals(List.of(), letters.messages(), "dead letters");
     scope.close();
   }

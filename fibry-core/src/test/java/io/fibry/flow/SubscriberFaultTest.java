@@ -9,6 +9,7 @@ import io.fibry.Actor;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.Strategy;
+import io.fibry.engine.scope.Scopes;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
@@ -36,7 +37,7 @@ class SubscriberFaultTest {
   @AfterEach
   void awaitActorsAndCloseScope() {
     Gate.openAll();
-    Patience.eventually(() -> scope.dump().lines().count() == 1);
+    Scopes.awaitNoActors(scope);
     scope.close();
   }
 

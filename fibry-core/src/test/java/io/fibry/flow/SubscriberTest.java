@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.Actor;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
+import io.fibry.engine.scope.Scopes;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.support.Logged;
@@ -38,7 +39,7 @@ class SubscriberTest {
   @AfterEach
   void awaitActorsAndCloseScope() {
     Gate.openAll();
-    Patience.eventually(() -> scope.dump().lines().count() == 1);
+    Scopes.awaitNoActors(scope);
     scope.close();
   }
 

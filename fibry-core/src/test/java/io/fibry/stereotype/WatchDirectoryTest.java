@@ -11,6 +11,7 @@ import io.fibry.ExitReason;
 import io.fibry.Exitable;
 import io.fibry.FailurePolicy;
 import io.fibry.Handler;
+import io.fibry.engine.scope.Scopes;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.support.Patience;
@@ -156,7 +157,7 @@ class WatchDirectoryTest {
 
     assertEquals(new ExitReason.Finished(), watch.onExit().resultNow());
     awaitReport(directory.resolve("file"));
-    Patience.eventually(() -> scope.dump().lines().count() == 1);
+    Scopes.awaitNoActors(scope);
   }
 
   @ParameterizedTest
@@ -173,7 +174,7 @@ class WatchDirectoryTest {
     Patience.awaitEnd(watch::waitForExit);
 
     // the watch must end long before the kill grace and the drain limit of one hour are over
-    Patience.eventually(() -> scope.dump().lines().count() == 1);
+    Scopes.awaitNoActors(scope);
   }
 
   @ParameterizedTest
@@ -195,7 +196,7 @@ class WatchDirectoryTest {
     }
     Patience.awaitEnd(watch::waitForExit);
 
-    Patience.eventually(() -> scope.dump().lines().count() == 1);
+    Scopes.awaitNoActors(scope);
   }
 
   @Test

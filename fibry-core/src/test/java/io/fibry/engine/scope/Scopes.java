@@ -4,6 +4,7 @@ import io.fibry.ActorScope;
 import io.fibry.ActorScope.Options;
 import io.fibry.engine.cell.Accounts;
 import io.fibry.engine.jvm.EngineClasses;
+import io.fibry.support.Patience;
 import java.util.List;
 import java.util.function.UnaryOperator;
 
@@ -28,6 +29,11 @@ public final class Scopes {
 
   public static void forgetLettersOfRoot() {
     Scope.ProcessRoot.SCOPE.accounts().forgetLetters();
+  }
+
+  /** Waits until the scope has neither actors nor scopes within it. */
+  public static void awaitNoActors(ActorScope scope) {
+    Patience.eventually(() -> scope.dump().lines().count() == 1);
   }
 
   public static Options options(ActorScope scope) {
