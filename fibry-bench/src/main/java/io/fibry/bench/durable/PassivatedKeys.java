@@ -24,7 +24,7 @@ final class PassivatedKeys {
 
   static DurableQuestion question() {
     return DurableQuestion.of("durable-heap",
-        "heap of each of a million keys of durable actors, none of which is loaded; their state is a number",
+        "heap of each of a million keys of durable actors that are not loaded; their state is a number",
         PassivatedKeys::measure, MeasurementBudget.atMost(64, 48, "heap of a passivated key", PASSIVATED, ""))
         .inOneProcess();
   }
