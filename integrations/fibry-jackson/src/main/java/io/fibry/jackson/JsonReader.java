@@ -319,7 +319,7 @@ final class JsonReader implements FormatReader {
 
   @Override
   public void checkEnd() {
-    if (nextToken() != null) throw failure("something is left over");
+    if (nextToken() != null) throw failure("the text continues after the value");
     parser.close();
   }
 }
