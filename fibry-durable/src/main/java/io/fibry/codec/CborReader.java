@@ -60,7 +60,7 @@ final class CborReader implements FormatReader {
     tag(Cbor.DECIMAL);
     if (begin(Cbor.ARRAY) != 2) throw failure("a decimal must be an array of two numbers");
     long exponent = integer();
-    // not Math.abs, because Math.abs(Long.MIN_VALUE) is negative
+    // does not use Math.abs, because Math.abs(Long.MIN_VALUE) is negative
     if (exponent > Integer.MAX_VALUE || exponent < -Integer.MAX_VALUE)
       throw failure("a decimal with an exponent of " + exponent);
     var value = new BigDecimal(bigInteger(), (int) -exponent);

@@ -77,7 +77,7 @@ final class ChoiceShape implements Shape {
     var candidates = forms.get(typeName);
     if (candidates == null)
       throw in.failure(
-          "no type named '" + Lines.line(typeName) + "' is known; those of " + name + " are " + forms.keySet());
+          "no type named '" + Lines.line(typeName) + "' is known; the types of " + name + " are " + forms.keySet());
     try {
       var value = (candidates.size() == 1 ? candidates.getFirst() : chooseForm(in, candidates)).read(in, unknown);
       if (in.next()) throw oneEntry(in);

@@ -9,14 +9,15 @@ import java.util.function.UnaryOperator;
 
 /**
  * Writes and reads the values of a type in CBOR (RFC 8949), or in another {@link Format}. A record
- * is written as a map from the names of its components to their values. The simple name of its type
- * is written with a value that may have several types, and with a record that is the whole value.
- * Thread-safe and immutable.
+ * is written as a map from the names of its components to their values. A value that may
+ * have several types, and a record that is the outermost value, are written with the simple name of
+ * their type. Thread-safe and immutable.
  *
  * <p>Bytes stay readable when a type changes. An unknown field is skipped;
  * {@link #decode(byte[], Consumer)} reports it. A missing field is empty if it is a collection, an
- * array or an {@code Optional}. Any other difference fails with a {@link CodecException}: no value
- * is silently zero. Reading bytes creates only objects of the types that the codec knows.
+ * array or an {@code Optional}. Any other difference fails with a {@link CodecException}: a missing
+ * number, for example, never becomes zero. Reading bytes creates only objects of the types that the
+ * codec knows.
  * {@link SchemaEvolution} covers the changes that these rules do not.
  *
  * @param <T> the type of the values

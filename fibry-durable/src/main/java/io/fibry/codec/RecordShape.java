@@ -96,7 +96,7 @@ final class RecordShape implements Shape {
       } catch (CodecException failure) {
         throw failure.enclosedBy(field.name);
       } catch (ClassCastException polluted) { // code with raw types has put a wrong value into the record
-        throw CodecException.ofFault("its values are not of their types: " + Lines.message(polluted))
+        throw CodecException.ofFault("it has a value of a wrong type: " + Lines.message(polluted))
             .enclosedBy(field.name);
       }
     }
@@ -119,7 +119,7 @@ final class RecordShape implements Shape {
       String name = in.text();
       var index = indexes.get(name);
       if (index == null) skip(in, name, unknown);
-      else if (values[index] != null) throw in.failure("field " + name + " is there twice");
+      else if (values[index] != null) throw in.failure("field " + name + " occurs twice");
       else values[index] = read(in, fields.get(index), unknown);
     }
     in.end();

@@ -31,7 +31,7 @@ import java.util.function.Function;
 
 /** The shapes of simple types of the JDK, such as numbers, texts and dates. */
 final class ScalarShapes {
-  private static final int MAX_SCALE = 100_000; // of a decimal: arithmetic with a larger scale may take all memory
+  private static final int MAX_SCALE = 100_000; // max scale of a decimal: arithmetic with more may take all memory
   private static final DateTimeFormatter YEAR_MONTH =
       new DateTimeFormatterBuilder().appendValue(ChronoField.YEAR, 4, 10, SignStyle.EXCEEDS_PAD).appendLiteral('-')
           .appendValue(ChronoField.MONTH_OF_YEAR, 2).toFormatter(Locale.ROOT);
@@ -94,7 +94,8 @@ final class ScalarShapes {
     add(OffsetTime.class, OffsetTime::parse, "03:04:05.678+01:00");
     add(ZonedDateTime.class, ZonedDateTime::parse, "2026-01-02T03:04:05.678+01:00[Europe/Rome]");
     add(Year.class, text -> Year.of(Integer.parseInt(text)), "2026");
-    // not with toString, which omits the plus sign that parse requires after the year 9999
+    // YearMonth.toString is not used, because it omits the plus sign that parse requires after the
+    // year 9999
     add("YearMonth", (value, out) -> out.text(YEAR_MONTH.format((YearMonth) value)),
         in -> parse(in, YearMonth.class, text -> YearMonth.parse(text, YEAR_MONTH)), YearMonth.of(2026, 1),
         YearMonth.class);

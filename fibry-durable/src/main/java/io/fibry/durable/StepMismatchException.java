@@ -20,6 +20,6 @@ public final class StepMismatchException extends RuntimeException {
   public StepMismatchException(String actor, int stepNumber, String stored, String current) {
     super(actor + " did step '" + Lines.line(stored) + "' as number " + stepNumber
         + " when this message came before, and now it does '" + Lines.line(current)
-        + "'; let changed handlers keep the names and the order of their steps, or take another message");
+        + "'; keep the names and the order of the steps in a changed handler, or handle a new type of message");
   }
 }

@@ -28,7 +28,7 @@ public final class StorageFailedException extends RequestException {
     super(text + switch (outcome) {
       case NOT_DONE -> ": ";
       case WILL_BE_DONE -> "; the message itself is stored, and the actor handles it again without another send: ";
-      case UNKNOWN -> "; it may be stored all the same: ";
+      case UNKNOWN -> "; it may be stored nevertheless: ";
     } + Lines.message(cause), actor, request, cause, outcome);
   }
 }

@@ -24,7 +24,7 @@ public interface Store extends AutoCloseable {
       Objects.requireNonNull(key, "key");
     }
 
-    /** Returns one line, whatever characters the key has. */
+    /** Returns one line. Control characters of the key, such as line breaks, are escaped. */
     @Override
     public String toString() {
       return Lines.escaped(kind + " '" + key + "'");

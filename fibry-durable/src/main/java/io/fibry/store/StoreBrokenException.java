@@ -10,7 +10,7 @@ import java.util.Objects;
 public final class StoreBrokenException extends StoreException {
   private static final long serialVersionUID = 1;
 
-  /** NOT_DONE if the turn or message is certainly not stored, or else UNKNOWN. */
+  /** NOT_DONE if the turn or message is certainly not stored, otherwise UNKNOWN. */
   private final FailureOutcome outcome;
 
   /**
@@ -18,7 +18,7 @@ public final class StoreBrokenException extends StoreException {
    *
    * @param message the name of the store, and what to do
    * @param cause the failure of the disk
-   * @param outcome NOT_DONE if the turn or message is certainly not stored, or else UNKNOWN
+   * @param outcome NOT_DONE if the turn or message is certainly not stored, otherwise UNKNOWN
    */
   public StoreBrokenException(String message, Throwable cause, FailureOutcome outcome) {
     super(message, cause);

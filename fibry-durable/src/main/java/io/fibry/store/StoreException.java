@@ -14,7 +14,7 @@ public abstract sealed class StoreException extends RuntimeException
     super(message, cause);
   }
 
-  /** {@return NOT_DONE if the turn or message is not and will not be stored, or else UNKNOWN} */
+  /** {@return NOT_DONE if the turn or message is not and will not be stored, otherwise UNKNOWN} */
   public FailureOutcome outcome() {
     return FailureOutcome.NOT_DONE;
   }

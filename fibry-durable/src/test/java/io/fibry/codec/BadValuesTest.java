@@ -80,7 +80,7 @@ class BadValuesTest {
     var names = new Names((List) List.of(7));
 
     assertTrue(failure(() -> Codec.of(Names.class).encode(names))
-        .startsWith("Names.Names.names: its values are not of their types: class java.lang.Integer cannot be cast"));
+        .startsWith("Names.Names.names: it has a value of a wrong type: class java.lang.Integer cannot be cast"));
   }
 
   record Days(List<DayOfWeek> days) {}
@@ -121,7 +121,7 @@ class BadValuesTest {
 
   @Test
   void unknownTypeNameIsReportedInOneShortLine() {
-    assertEquals("Event: no type named 'a\\nforged' is known; those of Event are [Added], at byte 10",
+    assertEquals("Event: no type named 'a\\nforged' is known; the types of Event are [Added], at byte 10",
         failure(() -> Codec.of(Event.class).decode(old("a\nforged"))));
     assertTrue(failure(() -> Codec.of(Event.class).decode(old("x".repeat(1_000_000)))).length() < 400);
   }

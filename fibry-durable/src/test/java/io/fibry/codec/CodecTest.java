@@ -293,7 +293,7 @@ class CodecTest {
     var failure = assertThrows(CodecException.class, () -> Codec.of(Shape.class).decode(bytes));
 
     assertTrue(
-        failure.getMessage().contains("no type named 'Forest' is known; those of Shape are [Box, Circle, Plain]"),
+        failure.getMessage().contains("no type named 'Forest' is known; the types of Shape are [Box, Circle, Plain]"),
         failure.getMessage());
   }
 

@@ -87,7 +87,7 @@ class BadInputTest extends StoreFixture {
 
   @Test
   void actorWithoutKeyIsRefused() {
-    assertEquals("there can be no such actor of kind 'hits': it needs a key: take a builder with a name, such as "
+    assertEquals("an actor of kind 'hits' cannot be made: it needs a key: take a builder with a name, such as "
         + "ActorSystem.named(..)", refusal(() -> HITS.newActor(scope.anonymous(), store)));
   }
 
@@ -95,7 +95,7 @@ class BadInputTest extends StoreFixture {
   @MethodSource("keys")
   void invalidKeyIsRefused(String key, String fact) {
     try (var hits = HITS.entities(scope.anonymous(), store, IDLE)) {
-      assertEquals("there can be no such actor of kind 'hits': its key " + fact, refusal(() -> hits.actor(key)));
+      assertEquals("an actor of kind 'hits' cannot be made: its key " + fact, refusal(() -> hits.actor(key)));
     }
   }
 
@@ -128,7 +128,7 @@ class BadInputTest extends StoreFixture {
       var failure =
           assertThrowsExactly(IllegalStateException.class, () -> otherHits.actor("ada").ask(new Hit("x")));
 
-      assertEquals("hits 'ada' has an actor at a store in memory; send to that one, or let entities make it",
+      assertEquals("hits 'ada' has an actor at a store in memory; send to that actor, or let entities make it",
           failure.getMessage());
     }
   }
@@ -153,8 +153,8 @@ class BadInputTest extends StoreFixture {
     var failure = assertThrowsExactly(IllegalStateException.class,
         () -> view.newActor(scope.anonymous(), store, fact -> {}));
 
-    assertEquals("view 'hits:all' has an actor at a store in memory; close that one first, or give this view another "
-        + "name", failure.getMessage());
+    assertEquals("view 'hits:all' has an actor at a store in memory; close that actor first, or give this view "
+        + "another name", failure.getMessage());
   }
 
   @Test
@@ -172,7 +172,7 @@ class BadInputTest extends StoreFixture {
 
   @Test
   void selectiveMailboxIsRefused() {
-    assertEquals("there can be no such actor of kind 'hits': a turn has the effects of exactly one message, so the "
+    assertEquals("an actor of kind 'hits' cannot be made: a turn has the effects of exactly one message, so the "
         + "mailbox cannot be selective",
         refusal(() -> HITS.newActor(scope.named("ada").mailbox(Mailbox.unbounded().selective()), store)));
   }
@@ -181,7 +181,7 @@ class BadInputTest extends StoreFixture {
   void poolAsDurableActorIsRefused() {
     var pool = Pools.fixed(scope.named("ada"), 2);
 
-    assertEquals("there can be no such actor of kind 'hits': a pool handles several messages at a time; make entities",
+    assertEquals("an actor of kind 'hits' cannot be made: a pool handles several messages at a time; make entities",
         refusal(() -> HITS.newActor(pool, store)));
   }
 

@@ -66,7 +66,7 @@ class BadStepTest extends TurnFixture {
   @ParameterizedTest
   @MethodSource("names")
   void invalidTargetKeyIsRefused(String key, String fact) {
-    assertEquals("there can be no such actor of kind 'notes': its key " + fact,
+    assertEquals("an actor of kind 'notes' cannot be made: its key " + fact,
         refused(context -> none(() -> context.sendMessage(OTHER_KIND, key, new Ask("x")))));
   }
 
@@ -151,7 +151,7 @@ class BadStepTest extends TurnFixture {
         "replyWhen", "replyFailure"})
   void stepCannotChangeItsTurn(String call) {
     assertEquals("step 's' of notes 'ada' failed: java.lang.IllegalStateException: the code of step 's' of notes "
-        + "'ada' adds to the turn: it replies, persists, sends or ends; if the message is delivered again, this code "
+        + "'ada' adds to the turn: it replies, persists, sends or erases; if the message is delivered again, this code "
         + "does not run again, and the addition would be missing; do this after the step",
         refused(KIND.storeMessages(9), StepFailedException.class,
             context -> context.step("s", String.class, () -> "" + BadTurnTest.CALLS.get(call).run(context))));

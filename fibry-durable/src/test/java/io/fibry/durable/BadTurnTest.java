@@ -353,7 +353,7 @@ class BadTurnTest extends TurnFixture {
       return context.persist(new Noted("x"));
     }).ask(new Ask("?")));
 
-    assertEquals("notes 'ada' handled Ask[what=?], and could not store what it did: the store in memory is closed",
+    assertEquals("notes 'ada' handled Ask[what=?], and could not store the effects: the store in memory is closed",
         failure.getMessage());
     assertSame(StoreClosedException.class, failure.getCause().getClass());
   }

@@ -264,7 +264,7 @@ abstract class DurableContract extends StoreFixture {
     var failure = assertThrows(IllegalStateException.class, () -> Bank.ACCOUNT.newActor(
         scope.openScope("again").named("ada"), store));
 
-    assertEquals("account 'ada' has an actor at " + store + "; send to that one, or let entities make it",
+    assertEquals("account 'ada' has an actor at " + store + "; send to that actor, or let entities make it",
         failure.getMessage());
     ada.close();
     account("ada").close();

@@ -29,7 +29,7 @@ class DurableInMemoryTest extends DurableContract {
 
     var failure = assertThrows(StorageFailedException.class, () -> ada.ask(new Withdraw(200)));
 
-    assertEquals("account 'ada' handled Withdraw[cents=200], and could not store what it did: a write failed, as the "
+    assertEquals("account 'ada' handled Withdraw[cents=200], and could not store the effects: a write failed, as the "
         + "test has asked for", failure.getMessage());
     assertEquals(FailureOutcome.NOT_DONE, failure.outcome());
     assertEquals(500, ada.ask(new Balance()));
@@ -45,7 +45,7 @@ class DurableInMemoryTest extends DurableContract {
 
       var failure = assertThrows(StorageFailedException.class, () -> ada.ask(new Withdraw(4_711)));
 
-      assertEquals("account 'ada' handled Withdraw, and could not store what it did: a write failed, as the test has "
+      assertEquals("account 'ada' handled Withdraw, and could not store the effects: a write failed, as the test has "
           + "asked for", failure.getMessage());
     }
   }
@@ -71,7 +71,8 @@ class DurableInMemoryTest extends DurableContract {
     try (var logged = new Logged()) {
       for (int i = 0; i < 50; i++) assertThrows(StorageFailedException.class, () -> ada.ask(new Withdraw(0)));
 
-      assertEquals(1, logged.lines("account 'refused' reads its state again, since its turn 1 was not stored").size());
+      assertEquals(1,
+          logged.lines("account 'refused' reads its state again, because its turn 1 was not stored").size());
     }
   }
 }

@@ -99,7 +99,7 @@ abstract class OldFormsContract extends StoreFixture {
       var lines = logged.lines("WARN").stream().filter(line -> line.contains("was read from all its events")).toList();
       assertEquals(1, lines.size(), lines::toString);
       assertTrue(lines.getFirst()
-          .contains("till 'ada' was read from all its events, since its snapshot cannot be read: "
+          .contains("till 'ada' was read from all its events, because its snapshot cannot be read: "
               + "turn 6 of till 'ada' cannot be read: "),
           lines::toString);
     }

@@ -25,7 +25,7 @@ class OldFormsInMemoryTest extends OldFormsContract {
     var failure = assertThrows(CodecException.class, () -> ada(newerKind()).ask(new Pay(5)));
     String text = failure.getMessage();
     assertTrue(text.contains("turn 6 of till 'ada' cannot be read: "), text);
-    assertTrue(text.contains("nor can its state be computed from its events, since turn 1 is not stored any more. "
+    assertTrue(text.contains("nor can its state be computed from its events, because turn 1 is not stored any more. "
         + "Give events(..) a codec of the state that reads the old form, by evolution.readOld(..)"), text);
   }
 }

@@ -107,7 +107,7 @@ abstract class OutboxAndOnceContract extends DeskFixture {
         texts[0].startsWith("messages of " + Started.class.getName() + " cannot be encoded, so they cannot be "
             + "stored: "),
         texts[0]);
-    assertEquals("there can be no such actor of kind 'formless': its key takes 0 bytes; 1 to 512 are possible",
+    assertEquals("an actor of kind 'formless' cannot be made: its key takes 0 bytes; 1 to 512 are possible",
         texts[1]);
   }
 

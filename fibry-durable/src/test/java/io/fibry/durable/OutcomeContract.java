@@ -219,7 +219,7 @@ abstract class OutcomeContract extends StoreFixture {
       var failure = assertThrows(StorageFailedException.class, () -> lists.actor("ada").ask(put));
 
       assertOutcome(StorageFailedException.class, FailureOutcome.WILL_BE_DONE, failure, put);
-      assertTrue(failure.getMessage().startsWith("list 'ada' handled Put[item=a], and could not store what it did; "
+      assertTrue(failure.getMessage().startsWith("list 'ada' handled Put[item=a], and could not store the effects; "
           + "the message itself is stored, and the actor handles it again without another send: "),
           failure.getMessage());
       awaitNoneDue();

@@ -236,8 +236,8 @@ abstract class RemindersAndStepsContract extends DeskFixture {
     var failure =
         assertThrows(StepMismatchException.class, () -> ada.ask(new Work("w", List.of("charge", "mail"), 0)));
 
-    assertEquals("desk 'ada' did step 'ship' as number 2 when this message came before, and now it does 'mail'; let "
-        + "changed handlers keep the names and the order of their steps, or take another message",
+    assertEquals("desk 'ada' did step 'ship' as number 2 when this message came before, and now it does 'mail'; keep "
+        + "the names and the order of the steps in a changed handler, or handle a new type of message",
         failure.getMessage());
   }
 

@@ -209,7 +209,7 @@ abstract class StoreCopyContract extends DeskFixture {
       var otherTarget = another(MEMORY);
       assertThrows(IllegalArgumentException.class, () -> unfinishedCopy.copyTo(otherTarget));
 
-      assertEquals(unfinishedCopy + " has a copy that was not finished, so it has no actors; empty it, and copy again",
+      assertEquals(unfinishedCopy + " has a copy that was not finished, so it refuses actors; empty it, and copy again",
           failure.getMessage());
       assertTrue(refusal.getMessage().endsWith("; give an empty store"), refusal.getMessage());
       assertTrue(summaries.getFirst().turns() <= summaries.getLast().turns());

@@ -271,7 +271,7 @@ abstract class StoredMessagesContract extends DeskFixture {
     assertFalse(ada.sendMessage(new Add("a")));
     var failure = assertThrows(StorageFailedException.class, () -> ada.ask(new Items()));
 
-    assertEquals("keeping 'ada' does not get Items[], since it could not be stored: 10 messages wait for it already",
+    assertEquals("keeping 'ada' does not get Items[], because it could not be stored: 10 messages wait for it already",
         failure.getMessage());
     gate.countDown();
     eventually(() -> ada.sendMessage(new Add("b")));
@@ -363,8 +363,8 @@ abstract class StoredMessagesContract extends DeskFixture {
     var failure = assertThrows(IllegalArgumentException.class, () -> keeping().newActor(builder, store));
 
     assertEquals(
-        "there can be no such actor of kind 'keeping': messages that wait at the store keep their order, so its "
-            + "mailbox cannot have another",
+        "an actor of kind 'keeping' cannot be made: messages that wait at the store keep their order, so its "
+            + "mailbox cannot reorder them",
         failure.getMessage());
   }
 

@@ -147,7 +147,7 @@ class StoredMessagesInMemoryTest extends StoredMessagesContract {
     var failure = assertThrows(StorageFailedException.class, () -> ada.ask(new Items()));
 
     assertEquals(
-        "keeping 'ada' does not get Items[], since it could not be stored: a write failed, as the test has asked "
+        "keeping 'ada' does not get Items[], because it could not be stored: a write failed, as the test has asked "
             + "for",
         failure.getMessage());
     assertEquals("", ada.ask(new Items()));

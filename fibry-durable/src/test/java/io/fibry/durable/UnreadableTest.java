@@ -66,7 +66,7 @@ class UnreadableTest {
       for (int attempt = 0; attempt < 2; attempt++) {
         var failure = assertThrows(CodecException.class, () -> lists.actor("ada").ask(new Add("kept")));
         assertEquals("turn 1 of list 'ada' cannot be read: "
-            + "Event: no type named 'Gone' is known; those of Event are [Kept], at byte 6", failure.getMessage());
+            + "Event: no type named 'Gone' is known; the types of Event are [Kept], at byte 6", failure.getMessage());
       }
       assertEquals(2, lists.actor("grace").ask(new Add("kept")));
     }

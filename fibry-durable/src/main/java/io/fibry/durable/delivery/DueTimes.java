@@ -23,7 +23,7 @@ final class DueTimes {
   private final Supplier<Instant> now;
   private final Scheduler scheduler;
   private final Consumer<String> onDue;
-  private final Map<String, Instant> dueByKey = new HashMap<>(); // guarded by the monitor, as the fields below
+  private final Map<String, Instant> dueByKey = new HashMap<>(); // this and the next fields: guarded by the monitor
   // also has obsolete entries: their time differs from the time of their key in `dueByKey`
   private final PriorityQueue<DueEntry> queue = new PriorityQueue<>((a, b) -> a.at.compareTo(b.at));
   private Scheduler.Timer timer;
@@ -107,7 +107,7 @@ final class DueTimes {
       var time = now.get();
       for (var entry = queue.peek(); entry != null && !entry.at.isAfter(time); entry = queue.peek()) {
         if (entry.at.equals(dueByKey.get(entry.key))) {
-          dueKeys.add(entry.key); // first, because it may fail for lack of memory
+          dueKeys.add(entry.key); // before the removal, because this throws if memory is short
           dueByKey.remove(entry.key);
         }
         queue.poll();

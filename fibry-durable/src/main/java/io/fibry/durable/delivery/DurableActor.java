@@ -111,7 +111,7 @@ public final class DurableActor<M> extends ForwardingExitable<Actor<M>> implemen
       throw new AssertionError(impossible);
     } catch (StoreException | CancellationException refusal) {
       StoreRegistry.of(delivery.store()).failureLog().logRefusal(
-          id() + " does not get a message, since it could not be stored",
+          id() + " does not get a message, because it could not be stored",
           refusal);
       return false;
     }
@@ -188,13 +188,13 @@ public final class DurableActor<M> extends ForwardingExitable<Actor<M>> implemen
     }
   }
 
-  /** Asks the actor when the request would overtake no message. */
+  /** Waits until the request would overtake no message, and then asks the actor. */
   private <Q, R> R askInOrder(Request<Q, R> request, RequestLimit limit) {
     awaitOrder(request, limit);
     var remaining = limit.remaining();
     try {
       return target.ask(request, remaining);
-    } catch (AskTimeoutException timeout) { // has a shorter limit if the asker itself has less time
+    } catch (AskTimeoutException timeout) { // its limit is shorter if the asker itself has less time
       throw timeout.request() == request && timeout.limit().equals(remaining) ? limit.withWholeLimit(timeout) : timeout;
     }
   }
@@ -267,7 +267,7 @@ public final class DurableActor<M> extends ForwardingExitable<Actor<M>> implemen
         : delivery.blockBuilder.scheduler().schedule(limit.remaining(),
             () -> Thread.startVirtualThread(() -> answer.completeExceptionally(timeout(request, limit))));
     barrier.thenRun(() -> {
-      if (timer != null) timer.cancel(); // before the request is sent: its text says that it was not
+      if (timer != null) timer.cancel(); // before the request is sent, because the time-out's text says "was not asked"
       if (!answer.isDone()) limit.send(request, sending, answer);
     });
     return answer;
@@ -277,7 +277,7 @@ public final class DurableActor<M> extends ForwardingExitable<Actor<M>> implemen
     return new AskTimeoutException(
         "actor '" + name() + "' was not asked " + delivery.blockBuilder.describeRequest(request) + " within "
             + Durations.text(limit.duration())
-            + ", since messages that wait for it at the store come first",
+            + ", because messages that wait for it at the store come first",
         name(), request, limit.duration(), null);
   }
 
@@ -285,12 +285,12 @@ public final class DurableActor<M> extends ForwardingExitable<Actor<M>> implemen
     return RequestLimit.start(delivery.blockBuilder.scheduler(), limit);
   }
 
-  /** Returns whether the request is unanswered. A failure that the handler threw is an answer. */
+  /** Returns whether the request has no answer. A failure that the handler threw is an answer. */
   private static boolean isUnanswered(StoredMessage<?> call, Throwable failure) {
     var stage = call.stage().orElseThrow().get();
     return failure instanceof RequestException unanswered && unanswered.request() == call
         && stage != StoredMessage.RequestStage.FAILED
-        || failure instanceof Exception && stage == StoredMessage.RequestStage.SENT; // no actor began it
+        || failure instanceof Exception && stage == StoredMessage.RequestStage.SENT; // no actor has begun to handle it
   }
 
   private static boolean isInterrupted(Throwable failure) {
@@ -306,7 +306,7 @@ public final class DurableActor<M> extends ForwardingExitable<Actor<M>> implemen
 
   private StorageFailedException notStored(Object request, StoreException cause) {
     return new StorageFailedException(id() + " does not get " + delivery.blockBuilder.describeRequest(request)
-        + ", since it could not be stored", id().toString(), request, cause, cause.outcome());
+        + ", because it could not be stored", id().toString(), request, cause, cause.outcome());
   }
 
   @SuppressWarnings("unchecked") // the public methods accept only requests that are an M

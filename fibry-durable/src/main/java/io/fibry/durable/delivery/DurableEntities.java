@@ -35,8 +35,8 @@ public final class DurableEntities<M> extends ForwardingExitable<Entities<String
   }
 
   /**
-   * Sends the pill when all requests are sent that are held now, because couriers deliver earlier
-   * messages first.
+   * Sends the pill when all requests that are held at this moment have been sent. They are held
+   * because couriers deliver earlier messages first.
    */
   @Override
   public void sendPoisonPill() {

@@ -106,7 +106,7 @@ final class KeyDelivery {
     if (message != null && message.due().equals(due)) messages.remove(id);
   }
 
-  /** Stops the handling, because a message that was begun still waits and must come first. */
+  /** Stops the handling: a message that was begun still waits at the store, and must come first. */
   void halt() {
     isHalted = openCalls > 0;
   }

@@ -49,7 +49,7 @@ public final class PendingDelivery implements StoreRegistry.Delivery, AutoClosea
   public final BlockBuilder<?> blockBuilder; // has the scope's clock and contexts, and describes requests
   // by key; this and the variables below are guarded by this object's monitor
   private final Map<String, KeyDelivery> deliveries = new HashMap<>();
-  private final Set<String> attempted = new HashSet<>(); // messages that waited at the start and were begun since
+  private final Set<String> attempted = new HashSet<>(); // messages that waited at the start, and were begun after it
   private final DueTimes dueTimes;
   private Function<String, Actor<Object>> actorOfKey; // null until the start
   private final Predicate<String> isOwnedKey; // whether this program owns the key
@@ -143,7 +143,7 @@ public final class PendingDelivery implements StoreRegistry.Delivery, AutoClosea
     return keyDelivery.tryAdd(message);
   }
 
-  /** Calls the actor. The future fails if that throws, for example if an entity cannot be made. */
+  /** Calls the actor. The future fails if the call throws, as when an entity cannot be made. */
   private CompletableFuture<Object> call(Actor<Object> actor, String key, StoredMessage<Object> message) {
     CompletableFuture<Object> answer = null;
     try {
@@ -186,7 +186,7 @@ public final class PendingDelivery implements StoreRegistry.Delivery, AutoClosea
   }
 
   /**
-   * Returns a future that is done when all requests that are held for these actors now are sent.
+   * Returns a future that is done when the requests that are now held for these actors were sent.
    */
   synchronized CompletableFuture<Void> endBarrier(Predicate<String> isIncluded) {
     var barriers = deliveries.entrySet().stream().filter(entry -> isIncluded.test(entry.getKey()))
@@ -226,7 +226,7 @@ public final class PendingDelivery implements StoreRegistry.Delivery, AutoClosea
     removeIfIdle(key, keyDelivery);
   }
 
-  /** Stops the handling, because a message that was begun still waits, and must come first. */
+  /** Stops the handling: a message that was begun still waits at the store, and must come first. */
   public synchronized void halt(String key) {
     var keyDelivery = deliveries.get(key);
     if (keyDelivery != null) keyDelivery.halt();
@@ -387,7 +387,7 @@ public final class PendingDelivery implements StoreRegistry.Delivery, AutoClosea
   private static void await(CompletableFuture<Object> answer) throws InterruptedException {
     try {
       answer.get();
-    } catch (ExecutionException | CancellationException failure) {} // the actor's failure policy has handled it
+    } catch (ExecutionException | CancellationException failure) {} // the actor's policy has handled the failure
   }
 
   /**

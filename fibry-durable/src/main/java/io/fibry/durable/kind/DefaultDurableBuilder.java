@@ -22,8 +22,7 @@ public record DefaultDurableBuilder<M>(String name, MessageCodecs<M> messages, i
     int maxStoredMessages,
     int maxRememberedAnswers,
     Duration rememberedTime, Optional<Duration> retention) implements Durable.Builder<M> {
-  private static final String NO_SUCH_ACTOR = "there can be no such actor of kind '";
-  private static final Duration MAX_DURATION = Duration.ofDays(365_000_000); // a million years mean forever
+  private static final Duration MAX_DURATION = Duration.ofDays(365_000_000); // a longer age counts as a million years
 
   public static <M> DefaultDurableBuilder<M> of(String name, Class<M> messages) {
     Objects.requireNonNull(messages, "messages");
@@ -257,11 +256,16 @@ public record DefaultDurableBuilder<M>(String name, MessageCodecs<M> messages, i
   }
 
   public String checkedKey(String key) {
-    return StoredNameChecks.checkText(NO_SUCH_ACTOR + name + "': its key", Objects.requireNonNull(key, "key"));
+    return StoredNameChecks.checkText(refusalStart() + "its key", Objects.requireNonNull(key, "key"));
   }
 
   public IllegalArgumentException invalidDefinition(String reason) {
-    return new IllegalArgumentException(NO_SUCH_ACTOR + name + "': " + reason);
+    return new IllegalArgumentException(refusalStart() + reason);
+  }
+
+  /** Returns the beginning of the text of an exception, up to the reason. */
+  private String refusalStart() {
+    return "an actor of kind '" + name + "' cannot be made: ";
   }
 
   private int requirePositive(int number, String option) {

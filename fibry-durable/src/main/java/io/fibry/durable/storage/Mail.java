@@ -13,8 +13,8 @@ import java.util.UUID;
  * The stored form of a waiting message.
  *
  * @param every the period of a repeating reminder; empty for other messages
- * @param failed why the message was parked; empty if it was not. A parked message is never due. So
- * an operator has discarded a message that has a failure and is due
+ * @param failed why the message was parked; empty if it was not. A parked message is never due. If
+ * a message with a failure is due, an operator has discarded it
  * @param context the text that the context propagators of its sender wrote; empty if none
  */
 public record Mail(byte[] message, Optional<Duration> every, Optional<Failed> failed, Optional<String> context) {
@@ -24,7 +24,7 @@ public record Mail(byte[] message, Optional<Duration> every, Optional<Failed> fa
   private static final Codec<Mail> CODEC = Codec.of(Mail.class);
   private static final int MAX_TEXT_LENGTH = 1_000;
   private static final String SENT_PREFIX = "m:";
-  private static final int TIME_RADIX = 36; // of the time in an id
+  private static final int TIME_RADIX = 36; // radix of the time in a message id
   private static final String REMINDER_PREFIX = "r:";
   private static final String PARKED_PREFIX = "x:";
 

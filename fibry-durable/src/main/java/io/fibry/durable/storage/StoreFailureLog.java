@@ -65,7 +65,7 @@ public final class StoreFailureLog {
    * @param unknownField a field that only newer code knows; empty if there is none
    */
   public void logUnreadableSnapshot(Store.ActorId actor, RuntimeException unreadable, String unknownField) {
-    String text = actor + " was read from all its events, since its snapshot cannot be read: "
+    String text = actor + " was read from all its events, because its snapshot cannot be read: "
         + Lines.message(unreadable) + (unknownField.isEmpty() ? ". The next snapshot replaces it"
             : ". The snapshot stays, because this program does not know " + unknownField + IF_REMOVED);
     warn("snapshot of " + actor.kind(), text,

@@ -64,7 +64,7 @@ public final class StoreRegistry {
     var registry = of(store);
     if (registry.isChecked) return;
     if (store.hasUnfinishedCopy()) throw new StoreDamagedException(
-        store + " has a copy that was not finished, so it has no actors; empty it, and copy again");
+        store + " has a copy that was not finished, so it refuses actors; empty it, and copy again");
     registry.isChecked = true;
   }
 
@@ -105,8 +105,8 @@ public final class StoreRegistry {
 
   private static String takenMessage(Store.ActorId id, Store store) {
     return id.kind().equals(StoreBackend.VIEWS) ? "view '" + id.key() + "' has an actor at " + store
-        + "; close that one first, or give this view another name"
-        : id + " has an actor at " + store + "; send to that one, or let entities make it";
+        + "; close that actor first, or give this view another name"
+        : id + " has an actor at " + store + "; send to that actor, or let entities make it";
   }
 
   /** Makes a parked message due. Calls run one at a time, so that no message is retried twice. */

@@ -21,7 +21,8 @@ import java.util.function.Supplier;
  * @param id unique among the messages that wait for the actor
  * @param due when the message is due, as the store has it
  * @param isReadFromStore whether the message was read from the store, or counts as read because a
- * new life began. The store must be asked, because an earlier life may have stored the turn
+ * new life began. The store must then be asked whether the message still waits, because an earlier
+ * life may have stored its turn
  * @param stage present if a sender waits for the answer; shows that sender how far the actor has
  * come with the message
  * @param sentNanos when the sender began to store the message, by {@link System#nanoTime}; 0 for a

@@ -14,8 +14,9 @@ import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /**
- * The notes of an actor, without obsolete notes. A message id is the idempotency key of a message,
- * or else the unique id of a stored message. Used by the actor's thread.
+ * The notes of an actor, without obsolete notes. A message id is the idempotency key of a message;
+ * if a stored message has no such key, it is the unique id of the message. Used by the actor's
+ * thread.
  */
 final class ActorNotes {
   private static final int MAX_ANSWER_BYTES = 1 << 20;

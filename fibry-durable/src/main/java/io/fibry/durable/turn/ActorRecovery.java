@@ -79,7 +79,7 @@ final class ActorRecovery<S, E> {
   }
 
   private static CodecException noEventsFailure(String reason, CodecException unreadable) {
-    return new CodecException(Lines.message(unreadable) + "; nor can its state be computed from its events, since "
+    return new CodecException(Lines.message(unreadable) + "; nor can its state be computed from its events, because "
         + reason + ". Give events(..) a codec of the state that reads the old form, by evolution.readOld(..)",
         unreadable);
   }

@@ -72,7 +72,7 @@ public record DurableActorFactory<S, E, M>(DurableDefinition<S, E, M> definition
           .invalidDefinition("a turn has the effects of exactly one message, so the mailbox cannot be selective");
     if (blockBuilder.mailbox().isPriority())
       throw kind()
-          .invalidDefinition("messages that wait at the store keep their order, so its mailbox cannot have another");
+          .invalidDefinition("messages that wait at the store keep their order, so its mailbox cannot reorder them");
     kind().retention().ifPresent(age -> store.setRetention(kind().name(), age));
   }
 

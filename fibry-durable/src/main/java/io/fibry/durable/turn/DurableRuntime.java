@@ -38,7 +38,7 @@ import java.util.concurrent.ExecutionException;
  * except where a member says otherwise.
  */
 final class DurableRuntime<S, E, M> {
-  private static final int MAX_ATTEMPTS = 5; // a message is parked if the process ended in so many counted attempts
+  private static final int MAX_ATTEMPTS = 5; // if the process ended in all these attempts, the message is parked
 
   private final DurableDefinition<S, E, M> definition;
   private final PendingDelivery delivery;
@@ -162,7 +162,7 @@ final class DurableRuntime<S, E, M> {
     while (!isFound) {
       var next = nextMessage(call, coreContext);
       if (next.isEmpty()) break;
-      isFound = next.get().id().equals(call.id()); // if it is read again, its new call handles it
+      isFound = next.get().id().equals(call.id()); // if a courier reads it again, a new call handles it
       handleStored(new TurnContext<>(this, state, next.get(), call, coreContext));
     }
     // The call stays open until the earlier turns are stored, so that no courier reads their
@@ -288,7 +288,7 @@ final class DurableRuntime<S, E, M> {
       failure.addSuppressed(parkFailure);
     }
     if (!isParked && !hasAsker) delivery.halt(id.key()); // later messages must not overtake the message
-    return hasAsker && !isMessageFault; // not `!isParked`: if park(..) threw, the store may have removed it
+    return hasAsker && !isMessageFault; // not `!isParked`: if park(..) threw, the message may be deleted
   }
 
   /**
@@ -299,8 +299,8 @@ final class DurableRuntime<S, E, M> {
     var storedMessage = turn.storedMessage().orElseThrow();
     var outbox = new TurnOutbox(id, delivery);
     outbox.markHandled(storedMessage);
-    // set before the cancellation is read: an asker that gives up cancels the request before it
-    // reads the stage
+    // set before the cancellation is read, because an asker that stops waiting cancels the request
+    // before it reads the stage
     storedMessage.stage().ifPresent(stage -> stage.set(StoredMessage.RequestStage.FAILED));
     boolean mustPark = !storedMessage.hasAsker() || turn.isCancelledByAsker();
     if (mustPark) outbox.park(storedMessage, bytesOf(storedMessage, turn.message()), reason);
@@ -441,7 +441,7 @@ final class DurableRuntime<S, E, M> {
         turn.storedMessage().filter(StoredMessage::hasAsker).isPresent()
             && !(hasFailed && cause.outcome() == FailureOutcome.UNKNOWN);
     return new StorageFailedException(id + " handled " + delivery.blockBuilder.describeRequest(turn.message())
-        + ", and could not store what it did", id.toString(), turn.message(), cause,
+        + ", and could not store the effects", id.toString(), turn.message(), cause,
         isPending ? FailureOutcome.WILL_BE_DONE : cause.outcome());
   }
 

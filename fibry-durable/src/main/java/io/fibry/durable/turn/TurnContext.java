@@ -46,8 +46,8 @@ final class TurnContext<S, E, M> implements DurableDefinition.StateContext<S, E,
   private final List<byte[]> events = new ArrayList<>(1);
   private final List<TurnAnswer> answers = new ArrayList<>(1); // each promise gets its value when the turn is stored
   private final List<Handler.Task> commitTasks = new ArrayList<>(0);
-  private Optional<byte[]> rememberedAnswer = Optional.empty(); // encoded; of an idempotent request
-  private S state; // after the events of this turn so far
+  private Optional<byte[]> rememberedAnswer = Optional.empty(); // encoded answer to an idempotent request
+  private S state; // the state after the events that this turn has added
   private boolean isAnswered; // the stored request of this turn has an answer
   private boolean isErased;
   private boolean isOver; // the handler has returned

@@ -173,7 +173,7 @@ final class TurnPipeline {
 
   private void acquire() {
     try {
-      if (!unstoredPermits.tryAcquire()) unstoredPermits.acquire(); // an interrupt matters only in a wait
+      if (!unstoredPermits.tryAcquire()) unstoredPermits.acquire(); // an interrupt ends only a wait
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
       throw new CancellationException(id + " was interrupted while it waited for earlier turns to be stored");
@@ -214,7 +214,7 @@ final class TurnPipeline {
 
   private void logRefusal(long turn, StoreException cause) {
     StoreRegistry.of(store).failureLog().logRefusal(
-        id + " reads its state again, since its turn " + turn + " was not stored",
+        id + " reads its state again, because its turn " + turn + " was not stored",
         cause);
   }
 

@@ -42,7 +42,7 @@ final class TurnSteps {
   private final Map<String, Integer> nameCounts = new HashMap<>(0); // how often the turn used each name
   private final List<Note> failedSteps = new ArrayList<>(0); // stored with the next step that succeeds
   private int nextIndex; // index of the next step in the turn
-  private Throwable unrecorded; // a failure of a step that was neither stored nor recorded; null: none
+  private Throwable unrecorded; // a step's failure that is neither stored nor in `failedSteps`; null: none
   private String runningStep = ""; // name of the step whose effect runs; empty if none
 
   TurnSteps(DurableRuntime<?, ?, ?> runtime, Optional<String> idempotencyId, Optional<String> idInStore) {
@@ -98,7 +98,7 @@ final class TurnSteps {
   /** Throws if the effect of a step is running. */
   void checkNoStepRuns() {
     if (!runningStep.isEmpty()) throw new IllegalStateException("the code of " + describe(runningStep)
-        + " adds to the turn: it replies, persists, sends or ends; if the message is delivered again, this code does "
+        + " adds to the turn: it replies, persists, sends or erases; if the message is delivered again, this code does "
         + "not run again, and the addition would be missing; do this after the step");
   }
 

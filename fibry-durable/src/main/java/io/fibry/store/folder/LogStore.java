@@ -54,7 +54,7 @@ import java.util.function.Predicate;
  * each actor's records.
  */
 final class LogStore extends FolderStore implements StoreBackend {
-  private static final int FIRST_READ_BYTES = 1024; // bytes of the first read of a record: most records are smaller
+  private static final int FIRST_READ_BYTES = 1024; // size of the first read of a record; most records fit into it
 
   private final SizedDisk disk;
   private final LogIndex index;
@@ -302,7 +302,7 @@ final class LogStore extends FolderStore implements StoreBackend {
     var bytes = LogRecord.bytes(turn, isSnapshot);
     checkSize(bytes, "a turn of ", turn.actor());
     if (preallocator.isFull() && turn.number() == 1 && !isSnapshot && hasNoPending(turn.actor()))
-      return refuse(preallocator.refusal(turn.actor() + " is not begun"));
+      return refuse(preallocator.refusal("the first turn of " + turn.actor() + " is not stored"));
     var life = index.beginTurn(turn, isSnapshot);
     if (life == null) return refuse(new StaleLifeException(turn.actor(), turn.number()));
     return add(new PendingRecord.PendingTurnRecord(this, bytes, life, turn, isSnapshot), turn.actor());
@@ -360,7 +360,10 @@ final class LogStore extends FolderStore implements StoreBackend {
     index.addRecord(message.to(), message.id(), new ActorLocation.MessageLocation(due, segment, offset, messageIndex));
   }
 
-  /** Keeps in the index how far a view has read, if the turn belongs to the actor of a view. */
+  /**
+   * If the turn belongs to the actor of a view, stores in the index the offset up to which the view
+   * has read.
+   */
   void setViewOffset(Turn turn) {
     index.viewOffsets().setOffset(turn.actor(), turn.body());
   }

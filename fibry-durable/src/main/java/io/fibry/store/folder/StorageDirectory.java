@@ -45,7 +45,7 @@ public interface StorageDirectory extends AutoCloseable {
 
   /**
    * Creates a file of zeros, and replaces an existing file of that name. When this returns, the
-   * content is on disk, but the name perhaps only after {@link #syncDirectory}.
+   * content is on disk. The name may reach the disk only at the next {@link #syncDirectory}.
    *
    * @param name the name of the file
    * @param size its size in bytes

@@ -19,17 +19,18 @@ import java.util.stream.Stream;
  * @param pendingMessages stored messages that are not handled yet, and reminders
  * @param parkedMessages messages that failed and are parked for an operator
  * @param isClosed whether the store was closed at its last use
- * @param tornFiles the names of the files that contain former ends of the log: when the store was
- * opened, such an end was in doubt, and was moved to a file
+ * @param tornFiles the names of files with a damaged end of the log, which was moved there when the
+ * store was opened
  * @param doubt the end of the log, if it is damaged and no mark says that it was on disk. It is a
  * commit that a crash cut off before any sender was notified, or a commit that was damaged
  * after the crash. When a store has been idle for 20 ms, it writes a mark, which says that the
  * last commit is on disk. If that commit is damaged, it is one of the {@code defects}. So only
  * turns of the last milliseconds before the end of the process can be in doubt. After a loss of
- * power, turns of the last seconds can be in doubt, because the mark is not synced. With
- * {@code withSyncInterval}, the interval is added. When the store is opened, the doubtful bytes
- * are moved to a file beside the log, and the log continues in their place
- * @param defects bytes that are not as they were written
+ * power, turns of the last seconds can be in doubt, because the mark is not synced. If
+ * {@code withSyncInterval} sets an interval, the interval is added to these times. When the store
+ * is opened, the doubtful bytes are moved to a file beside the log, and the log continues in their
+ * place
+ * @param defects bytes that differ from the bytes that the store wrote
  * @param lostTurns turns that cannot be read because of the defects. If the last turns of an actor
  * are lost, this is known only if a defect names the actor
  */
@@ -38,7 +39,7 @@ public record StoreCheck(String store, long bytes, long frames, long actors, lon
     boolean isClosed, List<String> tornFiles, Optional<Defect> doubt, List<Defect> defects, List<LostTurns> lostTurns) {
 
   /**
-   * Bytes that are not as they were written.
+   * Bytes that differ from the bytes that the store wrote.
    *
    * @param file the name of the file
    * @param offset the offset of the first such byte in the file
@@ -67,7 +68,7 @@ public record StoreCheck(String store, long bytes, long frames, long actors, lon
     }
   }
 
-  /** {@return whether all bytes that are known to have been on disk are as they were written} */
+  /** {@return whether no byte that is known to have been on disk has changed since} */
   public boolean isWhole() {
     return defects.isEmpty() && lostTurns.isEmpty();
   }

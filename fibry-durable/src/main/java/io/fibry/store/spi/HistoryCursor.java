@@ -61,7 +61,8 @@ public abstract class HistoryCursor implements StoreBackend.History {
   }
 
   /**
-   * Reads the next turns for {@link #take}. A store overrides it if {@link #poll} does more.
+   * Reads the next turns for {@link #take}. A store overrides this method if its {@link #poll} does
+   * additional work, such as a sync.
    *
    * @return the next turns; empty if no more are stored
    * @throws InterruptedException if interrupted; the method can be called again

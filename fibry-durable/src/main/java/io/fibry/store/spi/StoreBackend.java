@@ -36,7 +36,7 @@ public interface StoreBackend extends Store {
    * @param body the encoded content
    */
   record PendingMessage(ActorId to, String id, Instant due, byte[] body) {
-    /** The due time of a message that may be handled at once, whatever the clock says. */
+    /** The due time of a message that may be handled at once, at any time of the clock. */
     public static final Instant ALWAYS = Instant.EPOCH;
     /** The due time of a parked message, which waits for an operator. */
     public static final Instant NEVER = Instant.ofEpochMilli(Long.MAX_VALUE);
@@ -58,7 +58,7 @@ public interface StoreBackend extends Store {
    *
    * @param actor the actor
    * @param life the life of the actor, as {@link #load} returned it
-   * @param number the number of the turn, one more than that of the actor's previous turn
+   * @param number the number of the turn: the number of the actor's previous turn, plus one
    * @param at the time of the turn
    * @param isFullState whether the body has the full state, so that earlier turns need not be read
    * @param body the encoded content

@@ -40,7 +40,8 @@ final class StoreCopier {
   /** Says which turns of an actor have been copied. */
   private static final class ActorProgress {
     private final long baseTurn; // the number of the first turn that is needed to load the actor
-    // hash of the body with which the loaded actor begins; if it is a snapshot, no turn has it
+    // hash of the first body that a load of the actor reads; if it is a snapshot, no turn has this
+    // body
     private final int baseHash;
     private final long lastTurn; // the number of its last turn
     private boolean isBaseCopied; // whether the target can load the actor from its base turn
@@ -185,8 +186,9 @@ final class StoreCopier {
 
   private IllegalStateException missing(ActorId id, ActorProgress actor) {
     return new IllegalStateException(
-        id + " has " + actor.lastTurn + " turns at " + source + ", and its history goes to "
-            + actor.copiedTurn + ". Turns were stored or held back meanwhile; copy again into an empty store");
+        id + " has " + actor.lastTurn + " turns at " + source + ", and its history could be copied up to turn "
+            + actor.copiedTurn + ". Turns were stored during the copy, or are not in the history yet; "
+            + "copy again into an empty store");
   }
 
   private void addWrite(CopyWrite write) throws InterruptedException {

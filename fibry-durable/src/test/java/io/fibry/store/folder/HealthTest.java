@@ -153,7 +153,7 @@ class HealthTest {
 
       assertEquals("a message for account 'ada' is not stored: " + folder + " has no space for another file, of 16384 "
           + "bytes. Nothing is lost; free some space, and the store continues", messageFailure);
-      assertTrue(actorFailure.startsWith("account 'grace' is not begun: "), actorFailure);
+      assertTrue(actorFailure.startsWith("the first turn of account 'grace' is not stored: "), actorFailure);
       assertTrue(turnFailure.startsWith(folder + ": no space for 00000003.log, of 16384 bytes."), turnFailure);
       assertEquals(3, store.health().refusedTurns());
       assertEquals(3, store.health().turns());

@@ -91,8 +91,8 @@ abstract class FaultContract extends DatabaseFixture {
     var failure = assertThrows(StorageFailedException.class, () -> counter.ask(new Count(false)));
 
     assertEquals(FailureOutcome.UNKNOWN, failure.outcome());
-    assertTrue(failure.getMessage().startsWith("counter 'ada' handled Count[readOnly=false], and could not store what "
-        + "it did; it may be stored all the same: the store in jdbc:"), failure.getMessage());
+    assertTrue(failure.getMessage().startsWith("counter 'ada' handled Count[readOnly=false], and could not store the "
+        + "effects; it may be stored nevertheless: the store in jdbc:"), failure.getMessage());
     assertTrue(failure.getMessage().endsWith(
         " lost the connection during a commit: the connection is gone, as the test has asked for"));
     assertInstanceOf(StoreUnconfirmedException.class, failure.getCause());

@@ -32,7 +32,7 @@ import org.slf4j.LoggerFactory;
  * would need the space that the disk lacks, and free none.
  */
 public final class Compaction {
-  private static final int MIN_SEGMENTS = 4; // fewer newly sealed segments begin no pass
+  private static final int MIN_SEGMENTS = 4; // min number of newly sealed segments that begins a pass
 
   private final StorageDirectory disk;
   private final int size; // of a segment, in bytes

@@ -5,15 +5,15 @@ import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 
 /**
- * Pauses a thread so that others have the disk for three quarters of the time. Used by one thread;
- * other threads may call {@link #hurry}.
+ * Pauses a thread so that other threads have the disk for three quarters of the time. Used by one
+ * thread; other threads may call {@link #hurry}.
  */
 public final class DiskThrottle {
   static final int WORK_BYTES = 1 << 20; // bytes of work between two pauses
-  private static final int PAUSE_FACTOR = 3; // a pause is so many times as long as the work before it
+  private static final int PAUSE_FACTOR = 3; // the ratio of a pause to the time of the work before it
 
   private final LongSupplier nanoTime;
-  private final LongConsumer sleep; // sleeps for at most so many nanoseconds
+  private final LongConsumer sleep; // sleeps for at most the given number of nanoseconds
   private volatile Thread thread; // the thread that works; written by this thread, read by others
   private volatile boolean isHurried; // no more pauses; written by other threads
   private long workStart; // reading of `nanoTime`

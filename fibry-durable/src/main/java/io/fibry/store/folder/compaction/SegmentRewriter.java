@@ -15,13 +15,13 @@ import java.util.NavigableMap;
  * Writes a segment with the live records of several sealed segments, and puts it in their place.
  */
 final class SegmentRewriter {
-  private static final int SYNC_BYTES = 1 << 22; // bytes between two syncs; few, because syncs of the log wait for them
+  private static final int SYNC_BYTES = 1 << 22; // bytes between syncs; small, because syncs of the log wait for them
 
   /**
    * A sealed segment that is to be rewritten.
    *
    * @param segment the segment
-   * @param seal the facts of its last frame
+   * @param seal the number and time of its last frame, and whether all its records are live
    * @param bytes the size of the frames with its live records
    * @param records the number of its live records
    */
@@ -59,7 +59,7 @@ final class SegmentRewriter {
   /**
    * Returns whether no segment was added, or the new segment would be the same as the only segment
    * that it replaces. A segment with a dead message is always rewritten. A later turn says that the
-   * message was handled, but this turn loses that information when it is rewritten itself.
+   * message was handled, but that later turn loses the information when it is rewritten itself.
    */
   boolean isUnchanged() {
     return contents.isEmpty()

@@ -19,9 +19,9 @@ import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Gives a folder to one store at a time. Two things guard it: an operating-system lock on a file,
- * and the id of the owner in that file. The id is needed because the operating system releases the
- * lock as soon as any code of this process, such as a backup tool, closes the file.
+ * Gives a folder to one store at a time. The folder is guarded by an operating-system lock on a
+ * file, and by the id of the owner in that file. The id is needed because the operating system
+ * releases the lock as soon as any code of this process, such as a backup tool, closes the file.
  * Another process can then lock the folder.
  *
  * <p>A new owner writes its id before it reads anything else. The old owner reads the id before

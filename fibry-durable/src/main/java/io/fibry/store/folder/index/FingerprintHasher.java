@@ -81,7 +81,7 @@ final class FingerprintHasher {
     }
     v2 ^= 0xee;
     long high = 0;
-    for (int round = 1; round <= 6; round++) { // no method for the code of a round, because it would return v0 to v3
+    for (int round = 1; round <= 6; round++) { // a method for a round would have to return v0 to v3
       v0 += v1;
       v2 += v3;
       v1 = Long.rotateLeft(v1, 13) ^ v0;

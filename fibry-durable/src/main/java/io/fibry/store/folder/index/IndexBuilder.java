@@ -63,7 +63,7 @@ public final class IndexBuilder implements LogReader.FrameReader, AutoCloseable 
       .newSingleThreadExecutor(Thread.ofPlatform().daemon().name("fibry-opening").factory());
   private final Queue<RecordChunk> submittedChunks = new ArrayDeque<>(); // oldest first
   private RecordChunk chunk = new RecordChunk(MIN_CHUNK); // the chunk that is being filled
-  private final long[] fingerprint = new long[2]; // high and low half, of the actor of the record that is being read
+  private final long[] fingerprint = new long[2]; // high and low half of the fingerprint of the current record's actor
   // Records that are not in the index yet, by stripe. Used by the thread that adds.
   private final long[][] batches = new long[LogIndex.STRIPES][];
   private final int[] ends = new int[LogIndex.STRIPES]; // the used longs of each batch

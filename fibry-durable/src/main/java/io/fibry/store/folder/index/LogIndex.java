@@ -46,7 +46,7 @@ public final class LogIndex {
     this.storeName = storeName;
     this.actorResolver = actorResolver;
     this.clock = clock;
-    // Stripes of different sizes grow at different times.
+    // Stripes get different sizes, so that they do not all grow at the same time.
     for (int i = 0; i < STRIPES; i++) stripes[i] = new IndexStripe(MIN_SLOTS + MIN_SLOTS * i / (4 * STRIPES));
   }
 

@@ -12,7 +12,7 @@ import java.util.Arrays;
 /**
  * The fields of a record that the index needs. They are read in place, without creating strings.
  *
- * @param bytes contain the record
+ * @param bytes the array that contains the record
  * @param offset the offset of the record in the bytes
  */
 record RecordHeader(byte[] bytes, int offset) {

@@ -38,7 +38,7 @@ public final class FileWindow {
   /**
    * Returns the bytes from an offset on, which are valid until the next call.
    *
-   * @param minBytes the buffer has at least so many bytes, unless the file ends first
+   * @param minBytes the minimum number of bytes in the buffer, unless the file ends first
    */
   ByteBuffer bytesAt(int offset, long minBytes) throws IOException {
     int neededBytes = (int) Math.min(minBytes, size - offset);

@@ -44,7 +44,7 @@ public record Frame(long number, long lastSynced, long time, FrameKind kind, Lis
 
   private static final int LEAD_BYTES = 8; // the length and the crc
   private static final int FIXED_BYTES = 28; // the fixed fields that the length counts
-  public static final int ALIGNMENT = 8; // frames begin at multiples of so many bytes
+  public static final int ALIGNMENT = 8; // the offset of each frame is a multiple of this
   public static final int RECORDS_OFFSET = LEAD_BYTES + FIXED_BYTES; // offset of the first record in a frame
   public static final int MIN_SIZE = (int) size(0, 0); // bytes of a frame without records
 
@@ -63,7 +63,8 @@ public record Frame(long number, long lastSynced, long time, FrameKind kind, Lis
   }
 
   /**
-   * Returns the size in bytes of a frame with so many records, which together have so many bytes.
+   * Returns the size of a frame in bytes, from the number of its records and the sum of their
+   * sizes.
    */
   static long size(int records, long bytes) {
     return align(LEAD_BYTES + FIXED_BYTES + (long) Integer.BYTES * records + bytes);

@@ -51,7 +51,7 @@ public final class LogReader {
   /** A frame that no later frame confirms to be on disk. */
   record UnconfirmedFrame(Segment segment, int offset, Frame.FrameHeader frame) {}
 
-  private static final int CHECKED_BYTES = 1 << 16; // so many bytes at the beginning of an unused segment are checked
+  private static final int CHECKED_BYTES = 1 << 16; // bytes that are checked at the beginning of an unused segment
 
   private final StorageDirectory disk;
   private final long storeId;

@@ -1,8 +1,9 @@
 package io.fibry.store.folder.log;
 
 /**
- * Calls loggers and recorders, whose failures must not become failures of the store. The names of
- * the loggers are literal, because programs configure them: a class may move, its logger may not.
+ * Calls loggers and recorders, whose failures must not become failures of the store. Folder stores
+ * name their loggers by string literals, not by classes. Programs configure loggers by these names,
+ * so a name must stay the same if its class moves to another package.
  */
 public final class LoggerCall {
   private LoggerCall() {}

@@ -118,7 +118,7 @@ public final class SegmentPreallocator {
     hasLoggedFull = true;
     LoggerCall.run(() -> logger().warn(
         "{} could not create {}, of {} bytes, perhaps because the disk is full: it refuses new actors and messages, "
-            + "and turns when the current file is full. It tries again; free some space, if there is none",
+            + "and turns when the current file is full. It tries again; if the disk is full, free some space",
         disk, segment.name(), size, failure));
   }
 

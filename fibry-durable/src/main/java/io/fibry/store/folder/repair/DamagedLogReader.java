@@ -237,7 +237,7 @@ final class DamagedLogReader {
       offset += (int) size;
     }
     addDefect(segment.name(), start, "the " + (end - start) + " bytes from here on are not as they were written; "
-        + recordCount + " records of them are intact");
+        + recordCount + " records in them are intact");
     if (recordCount > 0) nextFrame++;
   }
 

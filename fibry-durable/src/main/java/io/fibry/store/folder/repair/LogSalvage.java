@@ -18,7 +18,7 @@ import java.util.List;
  * store ({@link StoreIdFile}) is written last.
  */
 public final class LogSalvage implements SalvagePlan.SalvageSink {
-  private static final int MIN_LAST_SEGMENT_BYTES = 4096; // the new last segment has at least so many bytes
+  private static final int MIN_LAST_SEGMENT_BYTES = 4096; // min size of the new last segment
   private static final long FRAME_GAP = 1L << 40; // greater than the number of frames that can be lost
 
   private final StorageDirectory disk;

@@ -19,7 +19,7 @@ import java.util.Map;
  * Decides which intact records of a damaged log are usable. A turn after a missing turn is not
  * usable, unless a later turn has the full state. An unusable turn is lost, with the messages that
  * it sent. The messages that it handled are pending again. Each log is read twice: the first pass
- * collects facts on each actor, the second decides.
+ * collects facts about each actor, and the second pass decides.
  */
 public final class SalvagePlan {
   /** The facts about one actor. */
