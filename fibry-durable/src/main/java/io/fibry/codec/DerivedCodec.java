@@ -17,8 +17,7 @@ import java.util.function.UnaryOperator;
  * {@link #decode(byte[], Consumer)} reports it. A missing field is empty if it is a collection, an
  * array or an {@code Optional}. Any other difference fails with a {@link CodecException}: a missing
  * number, for example, never becomes zero. Reading bytes creates only objects of the types that the
- * codec knows.
- * {@link SchemaEvolution} covers the changes that these rules do not.
+ * codec knows. {@link SchemaEvolution} covers the changes that these rules do not.
  *
  * @param <T> the type of the values
  */
