@@ -33,8 +33,9 @@ import java.util.function.UnaryOperator;
  * the form that {@link io.fibry.codec.Codec#of} describes. An exception of its handler arrives as a
  * {@link RemoteFailureException}. A request fails with an {@link UnavailableException} if it does
  * not arrive. If its answer can no longer arrive, for example after a crash of the other node, it
- * fails within a lease. {@code sendMessage} returns true when this node has accepted the message.
- * After that, the message arrives once, or becomes a dead letter of this node, with the reason.
+ * fails within the time of a lease. {@code sendMessage} returns true when this node has accepted
+ * the message. After that, the message arrives once, or becomes a dead letter of this node, with
+ * the reason.
  */
 public sealed interface Cluster extends AutoCloseable permits LocalNode {
 
@@ -325,7 +326,7 @@ public sealed interface Cluster extends AutoCloseable permits LocalNode {
      * requests that it has not answered fail. The node sends five heartbeats in this time.
      *
      * @param lease at least 3 seconds. The network sets it to 6 seconds by default, or to
-     * 20 seconds with several NATS servers, whose election of a leader may take 10
+     * 20 seconds with several NATS servers, whose election of a leader may take 10 seconds
      * @return a changed copy
      */
     public Options withLease(Duration lease) {

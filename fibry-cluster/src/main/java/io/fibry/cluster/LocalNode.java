@@ -57,8 +57,8 @@ import org.slf4j.LoggerFactory;
  * actor that receives the messages of other nodes.
  */
 final class LocalNode implements Cluster {
-  private static final Duration LEAVE_TIMEOUT = Duration.ofSeconds(20); // for entities, and for pieces of work
-  private static final Duration ARRIVAL_TIMEOUT = Duration.ofSeconds(2); // for sent messages, when the node leaves
+  private static final Duration LEAVE_TIMEOUT = Duration.ofSeconds(20); // to move partitions, and to finish work
+  private static final Duration ARRIVAL_TIMEOUT = Duration.ofSeconds(2); // of sent messages, when the node leaves
 
   private final NodeContext nodeContext;
   private final Options options;
@@ -105,7 +105,7 @@ final class LocalNode implements Cluster {
         return node;
       } finally {
         if (!joined) scope.close();
-        if (!joined) lease.ifPresent(NodeLease::endLife); // else the node counts as alive until the lease expires
+        if (!joined) lease.ifPresent(NodeLease::endLife); // others need not wait for its lease to expire
       }
     } finally {
       if (!joined) transport.close();
@@ -197,7 +197,7 @@ final class LocalNode implements Cluster {
           "node '" + options.node() + "' offers '" + name + "' already; close that offer");
       return register(name, ExposedActor.begin(nodeContext, subject, name, protocol, actor));
     });
-    offer.onExit().thenRun(() -> offers.remove(name, offer)); // names may be many
+    offer.onExit().thenRun(() -> offers.remove(name, offer)); // because a program may use many names
     return offer;
   }
 
@@ -230,7 +230,7 @@ final class LocalNode implements Cluster {
 
   private <M> ClusterTopic<M> beginTopic(String subject, String name, Protocol<M> protocol) {
     var topic = ClusterTopic.begin(nodeContext, subject, name, protocol);
-    topic.onExit().thenRunAsync(() -> topics.remove(name, topic)); // not on this thread, which changes the map
+    topic.onExit().thenRunAsync(() -> topics.remove(name, topic)); // asynchronous: this thread is inside topics.compute
     return topic;
   }
 
@@ -326,7 +326,7 @@ final class LocalNode implements Cluster {
       isHosted = true;
       return entities;
     } finally {
-      if (!isHosted) handle.close(); // the caller has nothing that it could close
+      if (!isHosted) handle.close(); // because the caller gets no object that it could close
     }
   }
 

@@ -27,7 +27,7 @@ import java.util.function.Consumer;
  */
 public final class MemoryNetwork implements ClusterNetwork {
   private static final int MAX_BYTES = 1 << 20;
-  private static final Duration DRAIN_TIMEOUT = Duration.ofSeconds(5); // for the messages of a closed subscriber
+  private static final Duration DRAIN_TIMEOUT = Duration.ofSeconds(5); // for a closed subscriber to read its messages
   private static final String REPLY_PREFIX = "_answer.";
 
   /** A subscriber, whose messages wait in the mailbox of an actor. Thread-safe. */
@@ -63,7 +63,7 @@ public final class MemoryNetwork implements ClusterNetwork {
   // requests without an answer, by the subject of the answer
   private final Map<String, CompletableFuture<WireMessage>> pendingRequests = new ConcurrentHashMap<>();
   private final AtomicLong lastRequestNumber = new AtomicLong();
-  private final AtomicLong groupCounter = new AtomicLong(); // of messages to groups
+  private final AtomicLong groupCounter = new AtomicLong(); // number of messages to groups
   private final Map<String, MemoryQueue> queues = new ConcurrentHashMap<>(); // by subject
   private final MemoryTable table;
   private final MemoryStore store = MemoryStore.open();
@@ -125,8 +125,8 @@ public final class MemoryNetwork implements ClusterNetwork {
   private boolean sendToOne(List<MemorySubscriber> group, WireMessage message) {
     int firstIndex = (int) (groupCounter.incrementAndGet() % group.size());
     for (int i = 0; i < group.size(); i++)
-      if (group.get((firstIndex + i) % group.size()).acceptIfOpen(message)) return true; // false if it is closed
-    return false;
+      if (group.get((firstIndex + i) % group.size()).acceptIfOpen(message)) return true;
+    return false; // no subscriber of the group is open
   }
 
   void request(WireMessage message, Duration limit, CompletableFuture<WireMessage> answer) {

@@ -50,7 +50,7 @@ final class MemoryTable {
     if (!has(key, version)) return OptionalLong.empty();
     var previous = values.get(key);
     long newVersion = put(key, value, lease);
-    previous.cancelExpiry(); // afterwards, because the clock may throw: the previous value then still expires
+    previous.cancelExpiry(); // after the put: if that throws, the previous value must still expire
     return OptionalLong.of(newVersion);
   }
 

@@ -4,10 +4,10 @@ import io.fibry.FailureOutcome;
 import io.fibry.RequestException;
 
 /**
- * A request did not arrive at an actor of another node, or its answer cannot arrive any more. In
- * the latter case the other node was killed or has lapsed, or a connection broke, and the request
- * fails within a lease. If the other node sent a failure, the cause is a {@link
- * RemoteFailureException}.
+ * A request did not arrive at an actor of another node, or its answer cannot arrive any more. An
+ * answer cannot arrive if the other node was killed or has lapsed, or if a connection broke. The
+ * request then fails within the time of a lease. If the other node sent a failure, the cause is a
+ * {@link RemoteFailureException}.
  */
 public final class UnavailableException extends RequestException {
   private static final long serialVersionUID = 1;

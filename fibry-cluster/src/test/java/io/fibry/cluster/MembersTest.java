@@ -321,8 +321,8 @@ class MembersTest {
       var failure = assertThrows(IllegalStateException.class, () -> join("a"));
 
       assertEquals(
-          "the nodes of app 'bank' exchange messages of form 2, and this version of the library knows form 1; take "
-              + "the library version of these nodes",
+          "the nodes of app 'bank' exchange messages of version 2, and this library knows version 1; use the "
+              + "version of the library that these nodes use",
           failure.getMessage());
     }
   }

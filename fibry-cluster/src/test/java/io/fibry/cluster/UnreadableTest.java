@@ -102,7 +102,7 @@ class UnreadableTest {
         var olderNode = Cluster.join("flood", network, options -> options.withNode("old").withScope(scope));
         var newerNode = Cluster.join("flood", network, options -> options.withNode("newer").withScope(scope))) {
       olderNode.topic("pays", Count.class).subscribeToLatest(count -> {});
-      awaitLine(log, "topic 'pays' got news that cannot be read; sent by node 'newer'",
+      awaitLine(log, "topic 'pays' got a message that cannot be read; sent by node 'newer'",
           () -> newerNode.topic("pays", Pay.class).publish(new Pay(7, List.of("x"))));
     }
   }

@@ -16,7 +16,7 @@ public final class InternalActors {
 
   /**
    * {@return a builder of actors that get only events of the node} An event that comes after the
-   * end of its actor is ignored: the node is leaving and no longer needs it.
+   * end of its actor is ignored, because the node is leaving and no longer needs the event.
    */
   public static ActorBuilder<Object> newEventBuilder(ActorScope scope) {
     return BlockBuilder.of(newBuilder(scope)).ignoreLost(event -> true);

@@ -28,7 +28,8 @@ import org.slf4j.LoggerFactory;
  * sent no heartbeat for a lease by the clock of this node. In the latter case this node writes that
  * the life is over, at the version that it saw. If a heartbeat has changed the version, the table
  * refuses the write. A missing entry does not show whether its node is alive. Thread-safe: an actor
- * handles one entry after the other, and fields without a remark are used by its thread only.
+ * handles one entry after the other, and fields whose comments name no thread are used only by its
+ * thread.
  */
 public final class Membership implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Cluster.class);
@@ -101,25 +102,25 @@ public final class Membership implements AutoCloseable {
     };
   }
 
-  /** Whether the owner is alive, and this node has known it for at least {@code time}. */
+  /** Returns whether the owner is alive, and this node has known it for at least {@code time}. */
   public boolean isKnownFor(Duration time, PartitionRight owner) {
     return members().stream().filter(owner::isOf).map(member -> knownSince.get(member.id()))
         .anyMatch(since -> since != null && clock.nanoTime() - since >= time.toNanos());
   }
 
-  /** Whether the lease of the owner may still be valid, as far as this node has seen. */
+  /** Returns whether the lease of the owner may still be valid, as far as this node has seen. */
   public boolean mayHaveValidLease(PartitionRight owner) {
     return heartbeats.mayHaveValidLease(owner.life());
   }
 
-  /** Whether an owner whose node has no entry may still be alive. */
+  /** Returns whether an owner whose node has no entry may still be alive. */
   public boolean mayLiveWithoutEntry(PartitionRight owner) {
     return heartbeats.mayLiveWithoutEntry(owner.life());
   }
 
   /**
-   * Whether a node hosts the kind, or hosted it less than {@code HOSTING_GRACE} ago, so that
-   * another node may be about to host it.
+   * Returns whether a node hosts the kind, or hosted it less than {@code HOSTING_GRACE} ago. In the
+   * latter case another node may be about to host it.
    */
   public boolean hosts(String kind) {
     if (members().stream().anyMatch(member -> member.hosts().contains(kind))) return true;

@@ -37,7 +37,8 @@ import org.slf4j.LoggerFactory;
  * others may do so. It measures this by two clocks, because a suspended machine stops one of them
  * and an administrator can set the other. The lease is over as soon as it has ended by either
  * clock. A node whose lease is over has lapsed: it joins again, with another life. Mutable fields
- * without a remark are used by the thread that joins, and then by the heartbeat actor only.
+ * whose comments name no thread are used by the thread that joins, and then only by the actor that
+ * sends heartbeats.
  *
  * <p>The clock of the server does not matter. A life goes through these states in the table:
  *
@@ -78,7 +79,13 @@ public final class NodeLease {
 
   private record LeaveRequest() implements LeaseEvent, Request<LeaveRequest, Done> {}
 
-  /** A life, and the ends of its lease by both clocks. isBegun: it has begun, and is not over. */
+  /**
+   * A life, and the ends of its lease by both clocks.
+   *
+   * @param isBegun whether the life has begun, and is not over
+   * @param untilNanos when the lease ends, by the monotonic clock
+   * @param untilMillis when the lease ends, by the wall clock
+   */
   private record LeaseLife(Member member, boolean isBegun, long untilNanos, long untilMillis) {}
 
   private final ClusterTransport transport;
@@ -93,9 +100,9 @@ public final class NodeLease {
   private final Map<String, String> endedOffers = new LinkedHashMap<>(); // reasons by name, the oldest first
   private volatile LeaseLife life; // written by the heartbeat actor, or before it exists
   private OptionalLong version; // of the entry; empty while this node has no life
-  private String joiningId; // of the next life; also in the entry if a write arrived and its answer was lost
+  private String joiningId; // id of the next life; the entry has it already if only the answer to a write was lost
   private boolean hasLeft; // the node does not join again
-  private Actor<LeaseEvent> heartbeatActor; // written before others know this object
+  private Actor<LeaseEvent> heartbeatActor; // written before other threads can reach this object
 
   private NodeLease(ClusterTransport transport, Subjects subjects, String node, Duration leaseTime,
       InstantSource wallClock, Scheduler clock, HeartbeatTracker heartbeats) {
@@ -126,7 +133,7 @@ public final class NodeLease {
       begun = true;
       return lease;
     } finally {
-      if (!begun) lease.endLife(); // otherwise the node counts as alive until its lease expires
+      if (!begun) lease.endLife(); // so that the node does not count as alive until its lease expires
     }
   }
 
@@ -242,12 +249,12 @@ public final class NodeLease {
     return life.member;
   }
 
-  /** Whether the lease is valid, so that no other node has declared this node dead. */
+  /** Returns whether the lease is valid, so that no other node has declared this node dead. */
   public boolean isValid() {
     return isValid(life);
   }
 
-  /** Whether the lease is valid, and {@code id} is the current life. */
+  /** Returns whether the lease is valid, and {@code id} is the current life. */
   public boolean isValid(String id) {
     var leaseLife = life;
     return leaseLife.member.id().equals(id) && isValid(leaseLife);

@@ -7,20 +7,20 @@ import java.util.stream.Stream;
  * The protocol by which a partition moves from one node to another, as two tables. The coordinator
  * of a node has a {@link PartitionStage} for each partition. The {@link PartitionGate} of the
  * partition, another actor, has a {@link GateStage}. The coordinator notifies the gate of its steps
- * by a message. So the gate first treats the messages that arrived before the notification, and
- * then takes its own step. Both change their stages only by these tables.
+ * by a message. So the gate first handles, holds or forwards the messages that arrived before the
+ * notification, and then takes its own step. Both actors change their stages only by these tables.
  *
  * <p>A node's right to a partition is an entry of the cluster's table, which names the owner. These
- * are the stages of a move from node a to node b, in their order:
+ * are the stages of a move from node A to node B, in their order:
  *
  * <pre>
- *   on a                                             on b
+ *   on A                                             on B
  *   OWNED       handles messages                     AWAY    does not listen
  *   RELEASING   its entities finish, and end
  *   CLOSED      holds messages
  *   RELEASED    has freed its right
  *                                                    AWAY    listens, holds, writes its right
- *                                                    OWNED   waits for the messages held by a
+ *                                                    OWNED   waits for the messages held by A
  *   FORWARDING  forwards messages, for a while
  *   ENDING      forwards arrived messages, and ends  OWNED   handles them, then its own
  *   AWAY        does not listen
@@ -39,7 +39,7 @@ final class MoveProtocol {
 
   /** A step of the coordinator. */
   enum MoveStep {
-    TAKE, // its right is written, or will be written at once
+    TAKE, // the table has this node's right to the partition
     RELEASE, // another node should own the partition
     CLOSE, // the entities have ended
     FREE, // the right is freed

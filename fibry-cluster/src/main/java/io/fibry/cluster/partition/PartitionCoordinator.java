@@ -45,31 +45,34 @@ import org.slf4j.LoggerFactory;
  *
  * <p>{@link MoveProtocol} has the stages of a partition, and the steps from each stage.
  *
- * <p><b>No message is lost,</b> because b listens before it writes its right, and a listens until
+ * <p>The next two paragraphs are about a move from node A to node B.
+ *
+ * <p><b>No message is lost,</b> because B listens before it writes its right, and A listens until
  * it has forwarded messages for a while.
  *
  * <p><b>No message is handled twice.</b> Both nodes get a message that comes while both listen, but
- * b recognizes duplicates by their ids. A forwarded message names the version of b's right. If b
- * owns the partition by a later right meanwhile, it has forgotten the ids that it knew by the
- * earlier right, and drops the message. A right contains the version of the entry that it replaced.
- * If this is the version by which a freed the right, a forwards the held messages to b. Otherwise
- * another node has owned the partition in between, and may have handled these messages, so a drops
- * them. If b fails to write its right, and another node changes the entry first, b drops the
- * messages that it holds, for the same reason. A node that loses its lease drops its partitions.
+ * B recognizes duplicates by their ids. A forwarded message names the version of B's right. If B
+ * owns the partition by a later right when the message arrives, B drops the message, because it has
+ * forgotten the ids that it knew under the earlier right. A right contains the version of the entry
+ * that it replaced. If this is the version by which A freed the right, A forwards the held messages
+ * to B. Otherwise another node has owned the partition in between, and may have handled these
+ * messages, so A drops them. If B fails to write its right, and another node changes the entry
+ * first, B drops the messages that it holds, for the same reason. A node that loses its lease drops
+ * its partitions.
  *
- * <p>Fields without a remark are used by the coordinator's thread only.
+ * <p>Fields whose comments name no thread are used only by the coordinator's thread.
  */
 public final class PartitionCoordinator<M> {
   private static final Logger LOG = LoggerFactory.getLogger(Cluster.class);
-  private static final Duration TRANSFER_TIMEOUT = Duration.ofSeconds(5); // for messages that the previous owner held
+  private static final Duration TRANSFER_TIMEOUT = Duration.ofSeconds(5); // for the previous owner's held messages
   private static final Duration SETTLE_TIMEOUT = Duration.ofSeconds(10);
   private static final Duration COORDINATOR_STOP_TIMEOUT = Duration.ofSeconds(2);
   private static final Duration TICK = Duration.ofMillis(500);
-  private static final Duration STORE_CHECK_INTERVAL = Duration.ofMinutes(1); // for pending messages
+  private static final Duration STORE_CHECK_INTERVAL = Duration.ofMinutes(1); // of checks for pending messages
   private static final int MOVING_DIVISOR = 8; // at most an eighth of the owned partitions leaves at once
-  // In a forwarded message: the kind and the number of its partition
+  // header of a forwarded message: the kind and the number of its partition
   public static final String PARTITION_HEADER = "Fb-Part";
-  static final String TRANSFER_COMPLETE_HEADER = "Fb-All"; // in the message after the last held message
+  static final String TRANSFER_COMPLETE_HEADER = "Fb-All"; // header of the message after the last held message
 
   private sealed interface PartitionEvent {}
 
@@ -98,7 +101,7 @@ public final class PartitionCoordinator<M> {
   private final Actor<PartitionEvent> coordinator;
   private final List<PartitionState> partitions;
   private final Map<String, PartitionState> partitionsByKey; // by the key of the entry in the table
-  private boolean hasWarned; // of an entry in the table that belongs to no partition
+  private boolean hasWarned; // whether a warning was logged about an entry that belongs to no partition
   private List<Member> members = List.of();
   private long settledAt; // from when on partitions may move, in nanoseconds of the clock
   private long storeCheckAt; // when the store is checked next, in nanoseconds of the clock
@@ -380,8 +383,8 @@ public final class PartitionCoordinator<M> {
 
   /**
    * Takes a partition. Listens before it writes the right, so that no message is lost in between.
-   * If a write fails, so that it is not known whether the table has the right, the node continues
-   * to listen, and tries again at the next tick.
+   * If the write fails, it is not known whether the table has the right. The node then continues to
+   * listen, and tries again at the next tick.
    */
   private void acquire(PartitionState partition) {
     if (partition.isOwnedElsewhere()) return;

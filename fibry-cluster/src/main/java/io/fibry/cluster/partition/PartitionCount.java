@@ -14,7 +14,8 @@ public final class PartitionCount {
   private PartitionCount() {}
 
   /**
-   * Returns the number, if it is the number that this node wants. Sets it if no node has set it.
+   * Returns the number of partitions, and sets it if no node has set it. Throws if it is not the
+   * number that this node wants.
    */
   public static int of(String kind, NodeContext nodeContext, int wanted) {
     String key = nodeContext.subjects().keyOfKind(kind);

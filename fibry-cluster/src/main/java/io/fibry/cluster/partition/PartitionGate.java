@@ -33,12 +33,12 @@ import org.slf4j.LoggerFactory;
  * Receives the messages of one partition. It holds them before this node owns the partition, gives
  * them to the entities while this node owns it, and forwards them for a while after that. So no
  * message is lost; the next owner recognizes duplicates by their ids. An actor, the gate, handles
- * one message after the other; fields without a remark are used by its thread only.
+ * one message after the other. Fields whose comments name no thread are used only by its thread.
  */
 final class PartitionGate<M> {
   private static final int MAX_WAITING = 4_096; // messages in this object
   private static final long MAX_BYTES = 16 << 20; // of the bodies of these messages
-  private static final Duration DRAIN_TIMEOUT = Duration.ofSeconds(10); // for entities to handle waiting messages
+  private static final Duration DRAIN_TIMEOUT = Duration.ofSeconds(10); // for the entities to handle their messages
   private static final Duration KILL_TIMEOUT = Duration.ofSeconds(2);
   private static final Duration ID_RETENTION = Duration.ofSeconds(10); // of message ids; forwarding takes only 2 s
   private static final long NO_EPOCH = -1;
@@ -50,8 +50,8 @@ final class PartitionGate<M> {
   private record ForwardedMessage<M>(InboundMessage message) implements GateEvent<M> {}
 
   /**
-   * The owner before the ownership with this epoch has forwarded all messages that it held, or the
-   * coordinator does not wait for them any longer.
+   * Ends the wait for held messages, for the ownership with this epoch. The previous owner has
+   * forwarded all messages that it held, or the coordinator has stopped waiting for them.
    */
   private record TransferEnd<M>(long epoch) implements GateEvent<M> {}
 
@@ -70,7 +70,7 @@ final class PartitionGate<M> {
   /** Sent by the gate to itself, so that it comes after all messages that have arrived. */
   private record GateDrained<M>(Runnable onEnded) implements GateEvent<M> {}
 
-  private final String name; // of the partition, for texts
+  private final String name; // name of the partition in logs and exceptions
   private final Scheduler clock;
   private final InboundDispatcher<M> dispatcher;
   private final Predicate<String> isOwnKey; // whether a key belongs to this partition
@@ -382,7 +382,7 @@ final class PartitionGate<M> {
 
   private void refuse(InboundMessage message) {
     onHandled(message);
-    dispatcher.refuseAsWithdrawn(message.wire(), "a node has just given up " + name + ", which has no next owner");
+    dispatcher.refuseAsWithdrawn(message.wire(), "a node has just released " + name + ", which has no next owner");
   }
 
   /**

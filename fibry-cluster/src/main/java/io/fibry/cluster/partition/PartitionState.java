@@ -28,7 +28,7 @@ final class PartitionState {
   long deadline; // of the current stage, in nanoseconds of the clock
   volatile long epoch; // version by which this node owns the partition; written by the coordinator, read by all
   volatile int lossCount; // how often this node lost the partition; written by the coordinator, read by all
-  private Object jfrEvent; // of the current move; null if there is no move, or JFR does not record it
+  private Object jfrEvent; // event of the current move; null without a move, or if JFR does not record it
 
   PartitionState(NodeContext nodeContext, String kind, int number) {
     this.nodeContext = nodeContext;
@@ -85,7 +85,7 @@ final class PartitionState {
     return right.filter(right -> !right.free() && right.after() == releasedVersion);
   }
 
-  /** Whether another node owns the partition, and its lease may still be valid. */
+  /** Returns whether another node owns the partition, and its lease may still be valid. */
   boolean isOwnedElsewhere() {
     return !isOwnedHere() && right.filter(right -> !right.free()).filter(this::mayLive).isPresent();
   }
@@ -96,12 +96,12 @@ final class PartitionState {
     return entry.isEmpty() ? nodeContext.membership().mayLiveWithoutEntry(right) : isAliveIn(entry, right);
   }
 
-  /** Whether the previous owner is alive, and will forward the messages that it holds. */
+  /** Returns whether the previous owner is alive, and will forward the messages that it holds. */
   boolean expectsTransfer() {
     return !isReleasedHere() && right.filter(PartitionRight::free).filter(this::isAlive).isPresent();
   }
 
-  /** Whether the partition has an owner, as far as this node knows without a query to the table. */
+  /** Returns whether the partition has an owner, as far as this node knows without a query. */
   boolean isSettled() {
     return isOwnedHere() || right.filter(right -> !right.free()).filter(this::isListed).isPresent();
   }

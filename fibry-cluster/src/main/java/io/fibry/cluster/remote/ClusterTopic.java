@@ -66,7 +66,7 @@ public final class ClusterTopic<M> extends ForwardingExitable<Topic<M>> implemen
     try {
       message = protocol.decode(wire.body());
     } catch (RuntimeException failure) {
-      UnreadableMessageLog.log("topic '" + name + "' got news", wire, failure);
+      UnreadableMessageLog.log("topic '" + name + "' got a message", wire, failure);
       return;
     }
     nodeContext.blockBuilder().contextExecutor(receiver, message, Destination.contextOf(wire))

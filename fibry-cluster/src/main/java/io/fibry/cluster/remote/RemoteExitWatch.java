@@ -23,7 +23,7 @@ import java.util.concurrent.CompletableFuture;
  * Fields are used by the thread of the watch's actor.
  */
 public final class RemoteExitWatch {
-  private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(2); // of a query; and the pause before the next
+  private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(2); // of a query; also the pause between queries
 
   private record MembersChanged(List<Member> members) {}
 

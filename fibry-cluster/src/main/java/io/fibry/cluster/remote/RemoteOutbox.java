@@ -21,12 +21,12 @@ import java.util.function.Function;
  * Sends a relay's messages that expect no answer. The relay is the actor of a {@link RemoteSender}.
  * Senders wait for capacity here, as they would at a full mailbox. While many messages are in
  * flight, further messages are gathered, and sent in bundles. A message that does not arrive, or is
- * refused, becomes a dead letter of the relay. Fields without a remark are used by the relay's
- * thread only.
+ * refused, becomes a dead letter of the relay. Fields whose comments name no thread are used only
+ * by the relay's thread.
  */
 public final class RemoteOutbox {
   private static final int MAX_PENDING_BYTES = 1 << 20; // gathered and in flight; beyond that, senders wait
-  private static final int MIN_WEIGHT = 256; // of a message, in bytes
+  private static final int MIN_WEIGHT = 256; // a smaller message counts as this number of bytes
   // Messages in flight if all bundles are full; further messages are gathered.
   private static final int MAX_PENDING_MESSAGES = 1_024;
   private static final int MAX_BUNDLE_BYTES = 64 << 10; // a larger message is sent alone
@@ -73,14 +73,14 @@ public final class RemoteOutbox {
   /** Tells the relay that a bundle was answered, or has failed. */
   record BundleEnded() {}
 
-  private final Duration maxWait; // of a sender, for capacity
-  private final int maxTells; // in a bundle, unless they were sent together
+  private final Duration maxWait; // max time for which a sender waits for capacity
+  private final int maxTells; // max messages of a bundle; messages that were sent together may be more
   private final int maxPendingBundles; // in flight; beyond that, messages are gathered
   private final Function<TellBundle, SentRequest<Receipt>> newRequest;
   private final Function<Object, String> describeMessage; // how an exception names a message
   private final Semaphore byteBudget = new Semaphore(MAX_PENDING_BYTES, true); // used by all threads
   private final ArrayDeque<OutboundBatch> gatheredBatches = new ArrayDeque<>();
-  private int pendingBundles; // in flight
+  private int pendingBundles; // number of bundles in flight
 
   RemoteOutbox(Duration maxWait, int maxTells, Function<TellBundle, SentRequest<Receipt>> newRequest,
       Function<Object, String> describeMessage) {

@@ -14,8 +14,8 @@ import java.util.List;
 /**
  * A relay: an actor of this node that sends messages to an actor of another node, or to the
  * entities of a partition. So a remote actor has a mailbox here, and requests to it have limits,
- * exception texts and outcomes like requests to local actors. Methods without a remark are called
- * by the relay's thread.
+ * exception texts and outcomes like requests to local actors. Methods whose comments name no thread
+ * are called by the relay's thread.
  */
 public final class RemoteSender {
   private final NodeContext nodeContext;
@@ -70,7 +70,7 @@ public final class RemoteSender {
     return outbox.awaitArrival(limit);
   }
 
-  /** Whether messages that expect no answer are gathered or in flight. */
+  /** Returns whether messages that expect no answer are gathered or in flight. */
   public boolean isBusy() {
     return !outbox.isEmpty();
   }

@@ -123,7 +123,7 @@ public final class ReplyCodec {
 
   // ---- on the node of the asker
 
-  /** Whether the message was not handled, and may reach the actor on another node. */
+  /** Returns whether the message was not handled, and may reach the actor on another node. */
   static boolean isWithdrawn(WireMessage wire) {
     return statusOf(wire).filter(Status.GONE::equals).isPresent();
   }

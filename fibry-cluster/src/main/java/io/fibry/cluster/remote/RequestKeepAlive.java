@@ -22,11 +22,10 @@ import org.slf4j.LoggerFactory;
 /**
  * Tells askers which of their requests still exist, so that a lost request fails soon. Five times
  * in its lease, a node sends each asker a keep-alive with the ids of the requests that the node has
- * from this asker. These are the requests that wait for its partitions or for the actors that it
- * exposes, that it holds while partitions move, and that its actors have not answered yet. If no
- * keep-alive has named a request for four fifths of a lease, its asker assumes that the request or
- * its answer is lost. The request fails with an {@link UnavailableException}, and may have been
- * handled.
+ * from this asker. These requests wait for its partitions or for the actors that it exposes, are
+ * held while partitions move, or are not yet answered by its actors. If no keep-alive has named a
+ * request for four fifths of a lease, its asker assumes that the request or its answer is lost. The
+ * request fails with an {@link UnavailableException}, and may have been handled.
  *
  * <p>Askers need not know where a request is. So the order of events does not matter: the owner may
  * end, the partition may move, a node may forward the request, a lease may expire, or a connection

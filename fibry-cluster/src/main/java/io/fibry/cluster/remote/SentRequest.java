@@ -38,7 +38,8 @@ final class SentRequest<R> implements RequestRegistry.OpenRequest {
   private final CompletableFuture<R> answer = new CompletableFuture<>();
   private final Object jfrEvent = ClusterEvents.beginRequest(); // null if JFR does not record the request
   private Duration pause = INITIAL_BACKOFF; // before the next sending
-  // How often it was sent; written by the sending threads in turn, read by the completing thread.
+  // how often the request was sent; written by one sending thread after the other, read by the
+  // completing thread
   private volatile int attempts;
   private volatile long lastKeepAliveAt; // when it was last named in a keep-alive, or sent; in nanoseconds
   private volatile Optional<String> holder = Optional.empty(); // the node that last named it in a keep-alive
@@ -85,9 +86,9 @@ final class SentRequest<R> implements RequestRegistry.OpenRequest {
   }
 
   /**
-   * Returns by how much the limit on the network is shorter than that of the asker. So a time-out
-   * on the network can report its reason before the asker stops waiting. The limit of the handler
-   * is shorter by twice this time: see {@link Destination#handlerLimit}.
+   * Returns the difference between the asker's limit and the shorter limit on the network. Because
+   * of it, a time-out on the network can report its reason before the asker stops waiting. The
+   * limit of the handler is shorter by twice this time: see {@link Destination#handlerLimit}.
    */
   private static Duration timeoutMargin(Duration remaining) {
     return Duration.ofMillis(Math.min(remaining.toMillis() / 2, Math.clamp(remaining.toMillis() / 40, 5, 50)));

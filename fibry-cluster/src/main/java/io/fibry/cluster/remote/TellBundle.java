@@ -25,7 +25,7 @@ public record TellBundle(List<OutboundTell> tells, byte[] body)
    *
    * @param key the key of the entity; empty if the actor is no entity
    * @param contexts the texts of the context propagators for each message; empty if there are none,
-   * or if the sending node is older
+   * or if the sending node runs an older version
    */
   public record Group(Optional<String> key, List<byte[]> bodies, List<String> contexts) {
     public String context(int index) {

@@ -37,7 +37,7 @@ public record AskChainEntry(String nodeLife, String actor) {
     return chain;
   }
 
-  /** Whether this actor waits, perhaps through other actors, for the actor that asks it now. */
+  /** Returns whether this actor waits, perhaps through others, for the actor that asks it now. */
   public boolean isWaitingFor(WireMessage wire) {
     return of(wire).contains(toString());
   }

@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 
 /**
- * Where messages to an actor, or to the entities of a partition, are sent.
+ * The subject and the ids of messages to an actor, or to the entities of a partition.
  *
  * @param name names the destination in logs and dumps
  * @param maxTells how many messages a bundle may have; if several nodes offer an actor, each bundle

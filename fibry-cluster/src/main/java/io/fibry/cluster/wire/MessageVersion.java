@@ -19,8 +19,8 @@ public final class MessageVersion {
     var form = transport.get(subjects.keyOfMessageVersion()).flatMap(ClusterTransport.Entry::value)
         .map(CODEC::decode).orElse(CURRENT);
     if (!form.equals(CURRENT))
-      throw new IllegalStateException("the nodes of app '" + subjects.app() + "' exchange messages of form "
-          + form.version + ", and this version of the library knows form " + CURRENT.version
-          + "; take the library version of these nodes");
+      throw new IllegalStateException("the nodes of app '" + subjects.app() + "' exchange messages of version "
+          + form.version + ", and this library knows version " + CURRENT.version
+          + "; use the version of the library that these nodes use");
   }
 }
