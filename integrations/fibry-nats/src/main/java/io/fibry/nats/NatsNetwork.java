@@ -82,7 +82,7 @@ public final class NatsNetwork implements ClusterNetwork {
    */
   public NatsNetwork withReplicas(int replicas) {
     if (replicas != 1 && replicas != 3 && replicas != 5) throw new IllegalArgumentException(
-        replicas + " replicas; take 1, 3 or 5, since a majority decides");
+        replicas + " replicas; take 1, 3 or 5, because a majority decides");
     return new NatsNetwork(servers, replicas, role, customizer);
   }
 
@@ -170,7 +170,7 @@ public final class NatsNetwork implements ClusterNetwork {
     return new NatsConnector(servers, replicas, role, customizer);
   }
 
-  /** {@return 6 seconds, or 20 with several replicas, whose election of a leader may take 10} */
+  /** {@return 6 seconds; with several replicas 20, because the election of a leader may take 10} */
   @Override
   public Duration lease() {
     return Duration.ofSeconds(replicas > 1 ? 20 : 6);

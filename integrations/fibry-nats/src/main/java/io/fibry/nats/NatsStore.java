@@ -29,7 +29,7 @@ import java.util.function.UnaryOperator;
  *
  * <p>While the servers do not answer, turns and messages wait, at most for the request limit. After
  * that they are refused. Some of them {@link io.fibry.store.StoreException#outcome may be stored}
- * all the same, so the actors read the stored state again.
+ * nevertheless, so the actors read the stored state again.
  */
 public abstract sealed class NatsStore implements Store permits StreamStore {
 
@@ -74,7 +74,7 @@ public abstract sealed class NatsStore implements Store permits StreamStore {
   public record Options(int maxPendingBytes, Duration requestLimit, Duration pollInterval, InstantSource clock) {
     private static final int MIN_PENDING_BYTES = 4096;
     private static final Duration MAX_DURATION = Duration.ofHours(1);
-    private static final Duration MAX_REQUEST_LIMIT = Duration.ofMinutes(1); // the servers remember ids for two minutes
+    private static final Duration MAX_REQUEST_LIMIT = Duration.ofMinutes(1); // servers remember ids for two minutes
     static final Options DEFAULT =
         new Options(64 << 20, Duration.ofSeconds(30), Duration.ofSeconds(1), InstantSource.system());
 
@@ -83,8 +83,8 @@ public abstract sealed class NatsStore implements Store permits StreamStore {
       if (maxPendingBytes < MIN_PENDING_BYTES)
         throw new IllegalArgumentException(
             "capacity for " + maxPendingBytes + " bytes; give " + MIN_PENDING_BYTES + " or more");
-      check("a limit", requestLimit, MAX_REQUEST_LIMIT);
-      check("a poll", pollInterval, MAX_DURATION);
+      check("a request limit", requestLimit, MAX_REQUEST_LIMIT);
+      check("a poll interval", pollInterval, MAX_DURATION);
       Objects.requireNonNull(clock, "clock");
     }
 

@@ -189,7 +189,7 @@ final class StreamStore extends NatsStore implements StoreBackend {
   private void checkSize(String description, ActorId actor, byte[] body) {
     if (body.length > context.maxBytes())
       throw new IllegalArgumentException(description + actor + " takes " + body.length + " bytes; " + this
-          + " takes at most " + context.maxBytes() + ", since max_payload of its servers is " + log.maxBytes());
+          + " takes at most " + context.maxBytes() + ", because max_payload of its servers is " + log.maxBytes());
   }
 
   // ---- pending messages
@@ -230,8 +230,8 @@ final class StreamStore extends NatsStore implements StoreBackend {
   }
 
   /**
-   * If a later message has replaced a message with the same id, reports both messages until the
-   * earlier message is purged.
+   * Calls the reader also with a message that a later message with the same id has replaced, until
+   * the replaced message is purged.
    */
   @Override
   public void forEachPending(String kind, BiConsumer<ActorId, Instant> reader) {

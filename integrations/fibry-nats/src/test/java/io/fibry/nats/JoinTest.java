@@ -214,7 +214,7 @@ class JoinTest {
     var failure = assertThrows(IllegalStateException.class, () -> Cluster.join(app, network, options -> options));
 
     assertEquals("stream KV_FB_" + app
-        + "_own is not as this program would make it: allow_msg_ttl is unset instead of true; "
+        + "_own differs from the stream that this program would create: allow_msg_ttl is unset instead of true; "
         + "allow_rollup_hdrs is unset instead of true; deny_delete is unset instead of true; max_msgs_per_subject is 5 "
         + "instead of 1; subject_delete_marker_ttl is unset instead of 3600000000000; change the stream by "
         + "the tools of NATS, or give the options of the nodes that made it",
@@ -281,7 +281,7 @@ class JoinTest {
   @ParameterizedTest
   @ValueSource(ints = {0, 2, 4, 7, -1})
   void invalidReplicaCountIsRefused(int replicas) {
-    assertEquals(replicas + " replicas; take 1, 3 or 5, since a majority decides",
+    assertEquals(replicas + " replicas; take 1, 3 or 5, because a majority decides",
         assertThrows(IllegalArgumentException.class, () -> NatsNetwork.connectTo("nats://x").withReplicas(replicas))
             .getMessage());
   }

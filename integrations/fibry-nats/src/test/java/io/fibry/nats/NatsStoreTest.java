@@ -297,7 +297,7 @@ class NatsStoreTest extends StreamFixture {
         () -> store.append(turnWithMessages(ADA, life, 1, List.of(), sends)));
 
     assertEquals("a turn of account 'ada' takes 1048576 bytes; the store in stream FB_" + app
-        + "_log takes at most 983040, since max_payload of its servers is 1048576", sizeFailure.getMessage());
+        + "_log takes at most 983040, because max_payload of its servers is 1048576", sizeFailure.getMessage());
     assertEquals("a turn of account 'ada' sends 1000 messages; the store in stream FB_" + app
         + "_log takes at most 999", countFailure.getMessage());
     append(store, turn(ADA, life, 1, false, new byte[983_040]));
@@ -308,7 +308,7 @@ class NatsStoreTest extends StreamFixture {
     var failure = assertThrows(IllegalArgumentException.class,
         () -> NatsStore.open(network, app, options -> options.withRequestLimit(Duration.ofSeconds(61))));
 
-    assertEquals("a limit of 1 min 1 s; give a millisecond to 60 seconds", failure.getMessage());
+    assertEquals("a request limit of 1 min 1 s; give a millisecond to 60 seconds", failure.getMessage());
   }
 
   @Test

@@ -301,11 +301,12 @@ class RolesTest {
 
   @Test
   void onlyKeepersCreateMissingStreams() {
-    assertEquals("stream KV_FB_bank_own is missing, and a program with the role NODE does not make it; start one with "
-        + "the role KEEPER, which does when it first uses the stream",
+    assertEquals("stream KV_FB_bank_own is missing, and a program with the role NODE does not create it; start a "
+        + "program with the role KEEPER, which creates the stream when it first uses it",
         assertThrows(IllegalStateException.class, () -> join("a", Role.NODE)).getMessage());
-    assertEquals("no node of app 'bank' reads the table for node 'q' of app 'bank' with the role ASKER; start one with "
-        + "the role NODE or KEEPER", assertThrows(TransportException.class, () -> join("q", Role.ASKER)).getMessage());
+    assertEquals("no node of app 'bank' reads the table for node 'q' of app 'bank' with the role ASKER; start a "
+        + "program with the role NODE or KEEPER",
+        assertThrows(TransportException.class, () -> join("q", Role.ASKER)).getMessage());
   }
 
   @Test
@@ -390,7 +391,7 @@ class RolesTest {
           () -> asker.topic("news", Count.class).subscribe(Mailbox.unbounded(), message -> {}));
       assertDenied(
           "the table of app 'bank' has no entry 'fb.bank.kind.other', and node 'q' of app 'bank' with the role ASKER "
-              + "cannot make it; start a node with the role NODE first, which does",
+              + "cannot create it; start a node with the role NODE first, which creates the entry",
           () -> asker.entities("other", Count.class));
     }
     assertDenied(askerCannot.replace("'q'", "'store'") + "open a store" + remedy, () -> open(Role.ASKER));

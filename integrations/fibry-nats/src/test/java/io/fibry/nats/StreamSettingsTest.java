@@ -65,7 +65,7 @@ class StreamSettingsTest {
     Servers.assumeInstalled();
     String text = assertThrows(IllegalStateException.class, () -> createAndCheck(difference)).getMessage();
 
-    assertEquals("stream " + name + " is not as this program would make it: " + expectedText,
+    assertEquals("stream " + name + " differs from the stream that this program would create: " + expectedText,
         text.substring(0, text.indexOf(expectedText) + expectedText.length()), text);
   }
 

@@ -22,7 +22,7 @@ public record AppClient(String app, String node, Role role) {
 
   /**
    * {@return whether programs of the app get answers at this subject} An answer is sent to no other
-   * subject: a caller could name a subject of the server's API, and the answer would then be a
+   * subject. Otherwise a caller could name a subject of the server's API, and the answer would be a
    * request to the server, with the permissions of this program.
    */
   public boolean isReplySubject(String subject) {

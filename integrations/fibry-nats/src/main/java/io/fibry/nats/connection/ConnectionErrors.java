@@ -81,9 +81,9 @@ public final class ConnectionErrors implements ErrorListener, ConnectionListener
   }
 
   /**
-   * Called when a thread that sends is interrupted, for instance because its actor is killed. Its
-   * caller knows: requests of the client throw an InterruptedException, and {@link
-   * RequestMultiplexer#publish} hides the interrupt from the client.
+   * Called when a thread is interrupted while it sends, for example because its actor is killed.
+   * The sender is notified in other ways: requests of the client throw an InterruptedException, and
+   * {@link RequestMultiplexer#publish} clears the interrupt before it calls the client.
    */
   @Override
   public void messageDiscarded(Connection connection, Message message) {

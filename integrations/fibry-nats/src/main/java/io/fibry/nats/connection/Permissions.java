@@ -98,7 +98,7 @@ public record Permissions(List<String> publish, List<String> notPublish, List<St
 
   /**
    * {@return a text that names a role that may publish or subscribe to the subject: the program's
-   * own role, or else the least powerful}
+   * own role if it may, otherwise the role with the fewest permissions}
    */
   static String needed(String app, Role ownRole, boolean toSend, String subject) {
     return Stream.of(ownRole, Role.ASKER, Role.NODE, Role.KEEPER)

@@ -19,9 +19,10 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Sends requests over a connection. One subscription receives all answers of JetStream. Another
- * receives the answers of other programs, which may not publish to the subject of the first. The
- * client's own requests are not used, because they cost twice as much. Thread-safe.
+ * Sends requests over a connection. One subscription receives all answers of JetStream. A second
+ * subscription receives the answers of other programs, which may not publish to the subject of the
+ * first subscription. The client's own requests are not used, because they cost twice as much.
+ * Thread-safe.
  */
 public final class RequestMultiplexer {
   private static final int STATUS_END = 204; // ends a series of answers
@@ -169,7 +170,7 @@ public final class RequestMultiplexer {
   void onReply(Message message) {
     String subject = message.getSubject();
     var reply = pending.get(number(subject));
-    // otherwise the request has ended, or the answer is forged
+    // if this is false, the request has ended, or the answer is forged
     if (reply != null && subject.startsWith(reply.replyPrefix)) reply.onMessage(message);
   }
 

@@ -14,7 +14,8 @@ import java.util.List;
  *
  * @param by a unique name of this entry: the id of the store that wrote it, a dot, and a number
  * @param life the life of the actor
- * @param number the number of the last turn in this entry or, if it has none, in earlier entries
+ * @param number the number of the last turn in this entry; if this entry has no turn, the number of
+ * the last turn in earlier entries
  * @param from the number in the stream of the message with the last full-state turn, from which the
  * actor is loaded; 0 if this entry itself has that turn
  * @param done messages that were handled, and may still be in the stream

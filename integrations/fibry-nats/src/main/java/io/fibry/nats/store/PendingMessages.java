@@ -28,7 +28,7 @@ import java.util.stream.Stream;
  * stores send messages, too. Thread-safe.
  */
 public final class PendingMessages {
-  private static final int MAX_AT_ONCE = 256; // messages of one read of all messages, and running purges
+  private static final int MAX_AT_ONCE = 256; // max messages that one call reads together, and max purges in flight
 
   /** The number of a message in the stream, and its due time. */
   record MessagePosition(long seq, Instant due) {
@@ -161,7 +161,8 @@ public final class PendingMessages {
    * as another store sends or handles a message.
    */
   List<String> loadIds() {
-    // only these may be removed: messages noted during the read may be missing in its result
+    // only these positions may be removed: a message that is noted during the read may be missing
+    // in the result
     var knownBefore = Map.copyOf(positions);
     var ids = loadAll().stream().map(info -> StoreSubjects.message(info.getSubject())).toList();
     var present = Set.copyOf(ids);
@@ -255,7 +256,7 @@ public final class PendingMessages {
   }
 
   private void purge(String messageId, Long seq) {
-    if (seq == null) return; // the message was purged meanwhile
+    if (seq == null) return; // another thread has purged the message
     var removal = log.purge(subject(messageId), seq).thenAccept(outcome -> {
       if (outcome instanceof WriteOutcome.WriteSuccess) handledSeqs.remove(messageId, seq);
     });

@@ -49,7 +49,7 @@ public final class StreamHistory extends HistoryCursor {
    * The position at which the next turn may be.
    *
    * @param seq the number of a message in the stream
-   * @param index the index of the turn in this message; if the message does not have so many turns,
+   * @param index the index of the turn in this message; if the message has no turn at this index,
    * the next turn is in a later message
    */
   record StreamPosition(long seq, int index) implements Comparable<StreamPosition> {

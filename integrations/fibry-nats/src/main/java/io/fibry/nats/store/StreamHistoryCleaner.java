@@ -23,8 +23,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Deletes turns that are older than the retention of their kind, and covered by a snapshot. It
- * checks the oldest turns of a kind when the retention is set, and after snapshots, but at most 16
- * times within the retention, and at most every five seconds. Thread-safe.
+ * checks the oldest turns of a kind when the retention is set, and after snapshots. It checks a
+ * kind at most 16 times within the retention, and at most every five seconds. Thread-safe.
  *
  * <p>It also purges turns that a later full-state turn has replaced. It does so at once if no view
  * of the kind still needs these turns. Otherwise it waits until all views have passed the

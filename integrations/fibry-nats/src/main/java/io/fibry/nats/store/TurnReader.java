@@ -50,9 +50,9 @@ final class TurnReader {
   }
 
   /**
-   * Reads the messages from {@code firstSeq} to before {@code endSeq}. Stops at an empty page,
-   * which means that the stream has no more messages. If this comes too early, the caller finds
-   * that a turn is missing.
+   * Reads the messages from {@code firstSeq} on, up to the message before {@code endSeq}. Stops at
+   * an empty page, which means that the stream has no more messages. If the empty page comes too
+   * early, the caller finds that a turn is missing.
    */
   private void read(long firstSeq, long endSeq) {
     String subject = subjects.turns(id);

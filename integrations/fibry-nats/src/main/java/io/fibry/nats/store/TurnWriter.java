@@ -251,7 +251,7 @@ public final class TurnWriter {
     }
   }
 
-  /** Stores messages, the first of which has the entry, and notes the entry's position. */
+  /** Stores the entry, which is the first message, with the other messages. Notes its position. */
   private WriteOutcome write(JournalEntry entry, List<StreamMessage> messages) {
     WriteOutcome outcome;
     try {

@@ -46,7 +46,7 @@ public class JetStreamLog {
   public static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(5);
   private static final int NOT_FOUND = 10037; // error code of the server: no such message
   private static final int MAX_PARALLEL_READS = 256; // reads in flight in lastMessages
-  private static final int MAX_BATCHES = 12; // in flight from this program; the server permits 50 in all
+  private static final int MAX_BATCHES = 12; // max batches in flight from this program; the server permits 50 in all
   private static final int PAGE_BYTES = 4 << 20; // max size of a page
   private static final String DUE_HEADER = "Fb-Due"; // header with the due time, in milliseconds since 1970
 
@@ -64,7 +64,7 @@ public class JetStreamLog {
   private final NatsConnection connection;
   private final JetStreamManagement management;
   private final String streamName;
-  private final Duration limit; // of all attempts of a read or write
+  private final Duration limit; // max time for all attempts of one read or write
   private final PurgeTarget purgeTarget;
   private final AtomicLong lastAcknowledged = new AtomicLong(); // highest acknowledged number in the stream
   private final Semaphore batchPermits = new Semaphore(MAX_BATCHES);

@@ -9,7 +9,7 @@ import org.slf4j.LoggerFactory;
 public final class PurgeTarget {
   private final String subject;
   private final boolean isByKeeper;
-  // a failure was logged, and no purge has succeeded since
+  // whether a failure was logged, and no purge has succeeded after it
   private final AtomicBoolean failureLogged = new AtomicBoolean();
   private volatile String lastFailure = ""; // of the last purge; empty if it succeeded
 

@@ -34,8 +34,8 @@ public final class StreamSetup {
     try {
       if (exists(management, role, wanted)) return;
       if (role != Role.KEEPER) throw new IllegalStateException("stream " + wanted.getName()
-          + " is missing, and a program with the role " + role + " does not make it; start one with the role KEEPER, "
-          + "which does when it first uses the stream");
+          + " is missing, and a program with the role " + role + " does not create it; start a program with the "
+          + "role KEEPER, which creates the stream when it first uses it");
       management.addStream(wanted);
     } catch (JetStreamApiException refusal) {
       if (refusal.getApiErrorCode() != NAME_IN_USE) throw toException(wanted, refusal);
@@ -70,9 +70,9 @@ public final class StreamSetup {
   }
 
   /**
-   * Refuses a stream whose settings differ from the wanted ones, also in settings that this client
-   * does not know. The reason is that some settings make the server drop messages that it has
-   * acknowledged. Harmless settings may differ. Limits may differ if a full stream refuses new
+   * Refuses a stream whose settings differ from the wanted settings, also in settings that this
+   * client does not know. The reason is that some settings make the server drop messages that it
+   * has acknowledged. Harmless settings may differ. Limits may differ if a full stream refuses new
    * messages. A stream that an earlier version of Fibry made allows roll-ups, by which each program
    * that publishes to it can delete all of it. So only keepers use such a stream.
    */
@@ -87,7 +87,7 @@ public final class StreamSetup {
         .map(field -> Lines.escaped(field + " is " + value(existing, field) + " instead of " + value(expected, field)))
         .toList();
     if (!differences.isEmpty()) throw new IllegalStateException("stream " + wanted.getName()
-        + " is not as this program would make it: " + String.join("; ", differences)
+        + " differs from the stream that this program would create: " + String.join("; ", differences)
         + "; change the stream by the tools of NATS, or give the options of the nodes that made it");
   }
 

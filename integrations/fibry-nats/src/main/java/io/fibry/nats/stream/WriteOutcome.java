@@ -32,7 +32,7 @@ public sealed interface WriteOutcome {
   /**
    * The write failed, and may be tried again.
    *
-   * @param mayBeStored whether the message may be stored all the same
+   * @param mayBeStored whether the message may be stored nevertheless
    */
   record RetryableFailure(String reason, boolean mayBeStored) implements WriteOutcome {}
 

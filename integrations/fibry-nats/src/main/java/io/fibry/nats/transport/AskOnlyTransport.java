@@ -73,7 +73,7 @@ public final class AskOnlyTransport implements ClusterTransport {
     if (get(key).isPresent()) return OptionalLong.empty();
     throw new TransportException(Failure.DENIED,
         "the table of app '" + identity.app() + "' has no entry '" + key + "', and "
-            + identity + " cannot make it; start a node with the role NODE first, which does");
+            + identity + " cannot create it; start a node with the role NODE first, which creates the entry");
   }
 
   @Override
@@ -114,7 +114,7 @@ public final class AskOnlyTransport implements ClusterTransport {
       throw failure.getCause() instanceof TransportException known && known.failure() != Failure.NO_RECEIVER ? known
           : new TransportException(Failure.NO_RECEIVER,
               "no node of app '" + identity.app() + "' reads the table for " + identity
-                  + "; start one with the role NODE or KEEPER");
+                  + "; start a program with the role NODE or KEEPER");
     }
   }
 

@@ -42,9 +42,11 @@ import java.util.stream.Collectors;
  * have no lease. Single entries are read from the leader, because other servers may be behind.
  */
 public final class NatsTable implements TableReconciler.WatchedTable, AutoCloseable {
-  // for a write that is refused as BUSY, or that no server receives, since the stream has no leader
+  // max time for which a write is repeated if it is refused as BUSY, or if no server receives it
+  // because the stream has no leader
   private static final Duration BUSY_RETRY_LIMIT = Duration.ofSeconds(5);
-  // between the server's heartbeats; if three are missing, the client starts the watch again
+  // pause between two heartbeats of the server; if three are missing, the client starts the watch
+  // again
   private static final Duration HEARTBEAT_INTERVAL = Duration.ofSeconds(1);
   private static final String OPERATION = "KV-Operation"; // header of a deletion
   private static final String MARKER_REASON = "Nats-Marker-Reason"; // header of the server's notice that an entry ended

@@ -18,9 +18,9 @@ import org.slf4j.LoggerFactory;
 /**
  * Watches the table of the nodes for a program with the role ASKER: asks a node for the table every
  * two seconds. Successive answers may come from different nodes, and the later answer may be older.
- * Therefore an entry that is not newer than its known version is skipped, even if it was reported
- * as ended since. A missing entry is reported as ended only if two answers in a row lack it. Fields
- * are used by the polling thread only.
+ * Therefore an entry that is not newer than its known version is skipped, even if its end was
+ * reported after that version. A missing entry is reported as ended only if two answers in a row
+ * lack it. Fields are used by the polling thread only.
  */
 final class TablePoller {
   private static final Logger LOG = LoggerFactory.getLogger(NatsNetwork.class);

@@ -139,8 +139,9 @@ final class TableReconciler implements AutoCloseable {
   }
 
   /**
-   * Reports entries that a watch knows and the table does not have; returns whether that worked.
-   * Reads each missing key first, because a long list comes in pages and may lack a key.
+   * Reports to a watch the end of entries that it knows and the table does not have. Returns
+   * whether all reports succeeded. Reads each missing key first, because a long list comes in pages
+   * and may lack a key.
    */
   private boolean compare(TableWatch watch, KeyListing listing) {
     boolean isUpToDate = true;

@@ -31,7 +31,7 @@ import org.slf4j.LoggerFactory;
  * nodes. An actor owns the state of the subscription.
  */
 final class WorkConsumer implements Subscription {
-  static final Duration ACK_TIMEOUT = Duration.ofSeconds(15); // without progress for so long, work is delivered again
+  static final Duration ACK_TIMEOUT = Duration.ofSeconds(15); // after this time without progress, work is redelivered
   private static final Logger LOG = LoggerFactory.getLogger(NatsNetwork.class);
   private static final Duration TICK_INTERVAL = Duration.ofSeconds(2); // between two reports of progress
   private static final Duration PULL_EXPIRY = Duration.ofSeconds(5); // after which a request for work ends
@@ -70,8 +70,8 @@ final class WorkConsumer implements Subscription {
     this.maxParallel = maxParallel;
     this.worker = worker;
     makeConsumer();
-    // a message after the end of this actor is ignored: a request for work may expire later, and
-    // the server delivers work again that is not acknowledged
+    // messages after the end of this actor are ignored: they report that a request for work has
+    // expired, or contain work, which the server delivers again if it is not acknowledged
     var builder = BlockBuilder.of(ActorSystem.anonymous()).excludedFromAccounts().onFailure(FailurePolicy.resume());
     this.actor = BlockBuilder.of(builder).ignoreLost(message -> true).newActor(this::handle);
     Subscription subscription = null;
@@ -133,7 +133,7 @@ final class WorkConsumer implements Subscription {
     else onConsumerFailure(status.getStatus().getMessageWithCode());
   }
 
-  /** Called if the consumer failed, because its server ends or because it was deleted. */
+  /** Called if the consumer failed, because its server ends or the consumer was deleted. */
   private void onConsumerFailure(String reason) {
     if (!isBroken) LOG.warn("queue {} delivers no work at the moment: {}", subject, Lines.escaped(reason));
     isBroken = true;
