@@ -142,7 +142,7 @@ final class BatchWriter {
       else stored.complete(entry);
     } catch (Throwable failure) {
       log("an entry was stored, but a callback of its future failed", failure);
-      if (!entry.isDone()) notifyRefused(entry, failure); // no callback failed, but the lookup of the outcome
+      if (!entry.isDone()) notifyRefused(entry, failure); // the lookup of the outcome failed, and no callback
     }
   }
 
@@ -187,7 +187,7 @@ final class BatchWriter {
   // ---- the log
 
   private void logFailing(Throwable failure) {
-    if (!isFailing) log(storeName + " does not store; it tries again when there is something to store", failure);
+    if (!isFailing) log(storeName + " cannot store; it tries again with the next turns and messages", failure);
     isFailing = true;
   }
 

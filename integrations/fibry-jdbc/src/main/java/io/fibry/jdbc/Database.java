@@ -59,7 +59,7 @@ final class Database {
   /**
    * Runs the first statement of a transaction, which changes no data. A driver sends BEGIN together
    * with the first statement. If BEGIN is cancelled, Postgres runs that statement all the same, and
-   * commits it by itself.
+   * commits it alone.
    */
   private void begin(SqlDialect dialect, Connection connection) throws SQLException {
     try (var statement = connection.prepareStatement(dialect.setTransactionOptions())) {

@@ -15,10 +15,10 @@ import javax.sql.DataSource;
  *
  * {@snippet class="io.fibry.jdbc.JavadocSnippetsTest" region="store"}
  *
- * <p>One thread stores all waiting turns and messages in one transaction. So the more actors are at
- * work, the less a turn costs. This thread and a few threads that read borrow connections from the
- * data source, and return them after each transaction. So the data source should be a pool. No
- * actor ever holds a connection.
+ * <p>One thread stores all waiting turns and messages in one transaction. So the cost of a turn
+ * falls when more actors are active. This thread and a few threads that read borrow connections
+ * from the data source, and return them after each transaction. So the data source should be a
+ * pool. No actor ever holds a connection.
  *
  * <p>While the database does not answer, turns and messages are refused. Afterwards the store
  * recovers by itself. If a connection is lost during a commit, the actors read the stored state
@@ -86,8 +86,8 @@ public abstract sealed class JdbcStore implements Store permits TableStore {
         throw new IllegalArgumentException(
             "capacity for " + maxPendingBytes + " bytes; give " + MIN_PENDING_BYTES + " or more");
       if (maxReaders < 1) throw new IllegalArgumentException(maxReaders + " threads that read; give 1 or more");
-      check("a limit", statementLimit);
-      check("a poll", pollInterval);
+      check("a statement limit", statementLimit);
+      check("a poll interval", pollInterval);
       Objects.requireNonNull(clock, "clock");
     }
 
@@ -108,7 +108,7 @@ public abstract sealed class JdbcStore implements Store permits TableStore {
     }
 
     /**
-     * Sets how many threads read, and so how many actors are loaded at a time.
+     * Sets how many threads read, and therefore how many actors can be loaded at the same time.
      *
      * @param threads by default 4; each holds a connection while it reads
      * @return a changed copy

@@ -4,7 +4,7 @@ import java.util.List;
 
 /**
  * The SQL of Postgres. The position of a turn is a pair: the number of the transaction that stored
- * it, and a sequence number. A transaction that commits later has no smaller number than the oldest
+ * it, and a sequence number. No transaction that commits later has a smaller number than the oldest
  * transaction that runs now. So below that number the history is complete, and its order is the
  * order of the positions.
  */
@@ -14,7 +14,7 @@ final class PostgresDialect {
   /**
    * Makes the database end a transaction that is idle, because its process may have crashed.
    * Without this limit its locks would stay until the database notices the lost connection. The
-   * statement also makes commits wait for the disk, even if the settings of the user say otherwise.
+   * statement also makes commits wait for the disk, even if the user's settings turn this off.
    */
   private static final String SET_TRANSACTION_OPTIONS = """
       select set_config('idle_in_transaction_session_timeout', ?, true), set_config('synchronous_commit',

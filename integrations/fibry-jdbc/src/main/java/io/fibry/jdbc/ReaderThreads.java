@@ -24,7 +24,7 @@ final class ReaderThreads implements AutoCloseable {
   private final int limitMillis;
   private final ThreadPoolExecutor threads;
 
-  /** @param limitMillis after so many milliseconds a read fails, even if it has not begun */
+  /** @param limitMillis milliseconds after which a read fails, even if it has not begun */
   ReaderThreads(String storeName, int count, int limitMillis) {
     this.storeName = storeName;
     this.limitMillis = limitMillis;

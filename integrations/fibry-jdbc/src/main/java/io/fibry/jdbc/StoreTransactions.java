@@ -116,8 +116,8 @@ final class StoreTransactions {
     String difference = lastStored > last ? "in the table fibry_turn, though fibry_actor says that turn " + last
         + " is the last"
         : "missing at the end of the table fibry_turn";
-    String choice = lastStored > last ? "" : isSingle ? "put the row back, or give the turn up: "
-        : "put the rows back, or give the turns up: ";
+    String choice = lastStored > last ? "" : isSingle ? "put the row back, or abandon the turn: "
+        : "put the rows back, or abandon the turns: ";
     return new StoreDamagedException(turns + difference + ". Other actors are not affected; " + choice
         + "set last to " + lastStored + " in the row of the actor in fibry_actor");
   }

@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
  * moves when it stores a new offset. The first scan in a process starts at the beginning of the
  * history, so it finds turns that an earlier process left. Later scans continue at the last scanned
  * turn. Two scans at the same time, in one process or two, do no harm, because both delete the same
- * turns. A scan that fails is repeated after the first commit that is a minute later or more.
+ * turns. A failed scan is repeated after the first commit that comes at least a minute later.
  */
 final class TableHistoryCleaner {
   private static final int CHECKS_PER_RETENTION = 16; // max checks of a kind within its retention
@@ -96,8 +96,8 @@ final class TableHistoryCleaner {
   }
 
   /**
-   * Repeats failed scans whose pause is over. Called after each commit, because perhaps no view
-   * moves any more.
+   * Repeats failed scans whose pause is over. Called after each commit: if no view moves any more,
+   * no other call would repeat the scan.
    */
   void retryScans() {
     if (retryTimes.isEmpty()) return;
@@ -115,8 +115,9 @@ final class TableHistoryCleaner {
           .map(view -> TableOffset.of(view.offset(), kind).position()).min(Comparator.naturalOrder());
       var start = scannedUntil.getOrDefault(kind, TablePosition.BEGINNING);
       var page = database.read(connection -> StoreTransactions.turnAges(connection, dialect, kind, start));
-      // by key, the number of the last turn with the full state. It is the end of an actor: any
-      // other turn with the full state deletes the earlier turns when it is written
+      // by key: the number of the last turn with the full state, which is the end of an actor.
+      // Earlier turns stay only before an end; any other turn with the full state deletes them when
+      // it is written
       var lastEnds = new HashMap<String, Long>();
       var lastScanned = start;
       for (var turn : page) {

@@ -105,7 +105,7 @@ abstract class TablesContract extends DatabaseFixture {
 
       assertEquals("turn " + missing + " of account 'ada' is missing " + (missing == 3 ? "at the end of" : "in")
           + " the table fibry_turn. Other actors are not affected; put the row back"
-          + (missing == 3 ? ", or give the turn up: set last to 2 in the row of the actor in fibry_actor" : ""),
+          + (missing == 3 ? ", or abandon the turn: set last to 2 in the row of the actor in fibry_actor" : ""),
           failure.getMessage());
       execute("insert into fibry_turn select * from kept");
       execute("drop table kept");
@@ -123,7 +123,7 @@ abstract class TablesContract extends DatabaseFixture {
 
     var failure = assertThrows(StoreDamagedException.class, () -> store.load(ADA));
     assertEquals("turns 3 to 4 of account 'ada' are missing at the end of the table fibry_turn. Other actors are not "
-        + "affected; put the rows back, or give the turns up: set last to 2 in the row of the actor in fibry_actor",
+        + "affected; put the rows back, or abandon the turns: set last to 2 in the row of the actor in fibry_actor",
         failure.getMessage());
     execute("update fibry_actor set last = 2 where actor = 'ada'"); // as the exception advises
 
