@@ -27,7 +27,7 @@ final class JacksonAnnotations {
   }
 
   /**
-   * Returns the name in the first {@code @JsonProperty} with a name, or else the given name. The
+   * Returns the name in the first {@code @JsonProperty} with a name, otherwise the given name. The
    * compiler copies an annotation of a component to its field, accessor and parameter.
    */
   private static String propertyName(String name, AnnotatedElement... elements) {
@@ -69,7 +69,7 @@ final class JacksonAnnotations {
       if (annotation.annotationType().isAnnotationPresent(JacksonAnnotation.class)
           && annotation.annotationType() != JsonProperty.class)
         throw new IllegalArgumentException("@" + annotation.annotationType().getSimpleName() + " at " + element
-            + " has no effect here, where only @JsonProperty has one; remove it, or let a mapper write the type: "
+            + " has no effect here, where only @JsonProperty is applied; remove it, or let a mapper write the type: "
             + "JacksonCodecs.of(type, forms, mapped -> mapped.map(..))");
   }
 }

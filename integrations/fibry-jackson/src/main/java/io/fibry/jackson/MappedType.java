@@ -58,7 +58,7 @@ record MappedType(Class<?> type, Object example, JsonMapper mapper) {
         type.getName() + " has type parameters; wrap it in a type without type parameters");
     if (mapper.deserializationConfig().getDefaultTyper(mapper.constructType(type)) != null)
       throw new IllegalArgumentException("the mapper of " + type.getName()
-          + " has default typing, so bytes would choose classes; take one without activateDefaultTyping(..)");
+          + " has default typing, so bytes would choose classes; give a mapper without activateDefaultTyping(..)");
     var mapped = new MappedType(type, example, makeStrict(mapper));
     mapped.checkRoundTrip();
     mapped.checkFieldsAreNeeded();
@@ -141,8 +141,8 @@ record MappedType(Class<?> type, Object example, JsonMapper mapper) {
 
   /** Collects fields that the type does not know, except fields that its annotations ignore. */
   private static final class SkippedFields extends DeserializationProblemHandler {
-    // for the name of each unknown field, the types that do not know it. The key is not the
-    // position, because a parser of buffered tokens has no positions
+    // by name of the unknown field: the types that do not know it. The key is not the position,
+    // because a parser of buffered tokens has no positions
     private final Map<String, Set<String>> typesByField = new LinkedHashMap<>();
 
     @Override
