@@ -87,13 +87,13 @@ public final class ActorMeters implements MeterBinder, AutoCloseable {
       registered.add(registry, TimeGauge
           .builder("fibry.actor.busy", () -> gauge(name, actor -> actor.busyFor().toNanos()), TimeUnit.NANOSECONDS)
           .tags(actorTags)
-          .description("For how long an actor has been at its message or step").register(registry));
+          .description("For how long an actor has handled its current message or step").register(registry));
     }
   }
 
   /**
-   * Registers a counter. The registry has only a weak reference to the {@link LastingCount}; the
-   * function refers to it, too, so that it is not collected.
+   * Registers a counter. The registry has only a weak reference to the {@link LastingCount}. The
+   * function refers to the count, too, so that the count is not collected.
    */
   private void count(MeterRegistry registry, String name, String suffix, String description,
       ToDoubleFunction<ActorStats> measure) {

@@ -66,7 +66,7 @@ public final class MessageMeters implements MeterBinder, ContextPropagator<@Null
 
   @Override
   public AutoCloseable restore(@Nullable SendTime sent) {
-    return sent == null ? () -> {} : sent.begin(); // never called with null: then nothing was captured
+    return sent == null ? () -> {} : sent.begin(); // not called with null, because null means that nothing was captured
   }
 
   /** Removes the timers from their registries. Messages that are sent later are not timed. */

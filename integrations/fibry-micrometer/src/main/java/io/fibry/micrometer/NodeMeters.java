@@ -53,7 +53,7 @@ public final class NodeMeters implements MeterBinder, AutoCloseable {
 
   @Override
   public void bindTo(MeterRegistry registry) {
-    gauge(registry, "alive", null, "0: other nodes may declare it dead, and its entities handle no requests",
+    gauge(registry, "alive", null, "0: other nodes may declare this node dead, and its entities handle no requests",
         node -> node.health().isAlive() ? 1 : 0);
     gauge(registry, "connected", null, "0: no message can be sent at the moment",
         node -> node.health().connectionProblem().isEmpty() ? 1 : 0);

@@ -13,9 +13,9 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Meters of an HTTP server's routes, with the tags {@code server} and {@code route}: of its
- * exchanges, the timer {@code fibry.route.answered} and the counter {@code fibry.route.failed}; of
- * its open WebSockets, the gauge {@code fibry.route.open}. Thread-safe.
+ * Meters of an HTTP server's routes, with the tags {@code server} and {@code route}. The timer
+ * {@code fibry.route.answered} and the counter {@code fibry.route.failed} measure exchanges. The
+ * gauge {@code fibry.route.open} counts open WebSockets. Thread-safe.
  * {@snippet class="io.fibry.micrometer.RouteMetersTest" region="routes"}
  *
  * <p>The tag has the template of the route, such as <code>/users/{id}</code>, and not the path of

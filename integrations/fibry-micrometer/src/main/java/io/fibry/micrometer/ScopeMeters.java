@@ -65,8 +65,8 @@ public final class ScopeMeters implements MeterBinder, AutoCloseable {
   }
 
   /**
-   * Registers a counter. The registry has only a weak reference to {@code report}; the function
-   * refers to it, too, so that it is not collected.
+   * Registers a counter. The registry has only a weak reference to {@code report}. The function
+   * refers to {@code report}, too, so that the report is not collected.
    */
   private void bindCount(MeterRegistry registry, String outcome, ToLongFunction<Report> count) {
     registered.add(registry, FunctionCounter

@@ -61,13 +61,13 @@ public final class StoreMeters implements MeterBinder, AutoCloseable {
             .tags(tags).description("Syncs of the log to the disk").register(registry));
     addGauge(registry, "pending.writes", "records", "Turns and messages that are not on the disk yet",
         Health::pendingWrites);
-    addGauge(registry, "actors", "actors", "Actors of which something is stored", Health::actors);
+    addGauge(registry, "actors", "actors", "Actors that have stored turns", Health::actors);
     addGauge(registry, "pending.messages", ScopeMeters.UNIT, "Messages that are not handled yet, and reminders",
         Health::pendingMessages);
     addGauge(registry, "parked.messages", ScopeMeters.UNIT, "Parked messages", Health::parkedMessages);
     addGauge(registry, "size", "bytes", "Size of the store's files", Health::bytes);
     addGauge(registry, "full", null, "1: the disk has no space for the next file", state -> state.isFull() ? 1 : 0);
-    addGauge(registry, "broken", null, "1: the disk failed, and the store takes nothing more",
+    addGauge(registry, "broken", null, "1: the disk failed, and the store refuses everything",
         state -> state.isBroken() ? 1 : 0);
   }
 

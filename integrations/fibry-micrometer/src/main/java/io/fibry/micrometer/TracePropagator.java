@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
  * parent of the spans that the handler begins. It ends when the actor has the message in its
  * mailbox. A message within one process has no span of its own.
  *
- * <p>In the options of a scope, give it after an {@link ObservationPropagator}, because the latter
- * clears the trace if the sender has no observation.
+ * <p>In the options of a scope, give this propagator after an {@link ObservationPropagator},
+ * because an {@code ObservationPropagator} clears the trace if the sender has no observation.
  */
 public final class TracePropagator implements TextContextPropagator<@Nullable CapturedTrace> {
   private final Tracer tracer;
@@ -47,7 +47,7 @@ public final class TracePropagator implements TextContextPropagator<@Nullable Ca
   @Override
   public AutoCloseable restore(@Nullable CapturedTrace captured) {
     return switch (captured) {
-      case null -> () -> {}; // never called with null: then nothing was captured
+      case null -> () -> {}; // not called with null, because null means that nothing was captured
       case CapturedTrace.LocalTrace local -> tracer.currentTraceContext().maybeScope(local.context())::close;
       case CapturedTrace.RemoteTrace remote -> receive(remote.span());
     };
