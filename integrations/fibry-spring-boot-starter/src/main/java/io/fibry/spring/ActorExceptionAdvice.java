@@ -16,8 +16,8 @@ import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
 
 /**
- * Responds with 503 and {@code Retry-After} if an actor or an executor refused a request, or the
- * actor stopped before its reply; responds with 504 if the reply is late. Hides the texts of
+ * Responds with 503 and {@code Retry-After} if an actor or an executor refused a request, or if the
+ * actor stopped before its reply. Responds with 504 if the reply is late. Hides the texts of
  * exceptions, because they contain names and messages. An advice of the application comes after
  * this advice, unless the application's advice has an order.
  */

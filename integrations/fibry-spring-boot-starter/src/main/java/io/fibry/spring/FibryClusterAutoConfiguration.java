@@ -70,7 +70,7 @@ public final class FibryClusterAutoConfiguration {
 
   /**
    * Reverses the order if the start of the context fails: the scope closes first, within its limit.
-   * Otherwise Spring would destroy the node first, and could wait for a handler for ever.
+   * Otherwise Spring would destroy the node first, and could wait for a handler forever.
    */
   @Bean
   static FailedStartCleanup fibryClusterCleanup(DefaultListableBeanFactory beans) {

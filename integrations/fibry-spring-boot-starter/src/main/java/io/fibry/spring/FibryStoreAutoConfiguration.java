@@ -12,9 +12,9 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.context.annotation.Bean;
 
 /**
- * Opens a store of durable actors in a folder, if the property {@code fibry.store.folder} names
- * one. A bean of type {@code Store} replaces it. The scope closes before Spring destroys beans such
- * as the store.
+ * Opens a store of durable actors in a folder, if the property {@code fibry.store.folder} names a
+ * folder. A bean of type {@code Store} replaces this store. The scope closes before Spring destroys
+ * beans such as the store.
  */
 @AutoConfiguration(after = FibryAutoConfiguration.class)
 @ConditionalOnClass(FolderStore.class)

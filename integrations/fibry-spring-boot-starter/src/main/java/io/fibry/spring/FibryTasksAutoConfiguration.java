@@ -56,8 +56,8 @@ public final class FibryTasksAutoConfiguration {
   }
 
   /**
-   * Makes the executor that Spring Boot would make without actors. Spring Boot makes none if it
-   * finds an executor bean, and an actor is an executor.
+   * Makes the executor that Spring Boot would make without actors. Spring Boot makes no executor if
+   * it finds an executor bean, and an actor is such a bean.
    */
   @Configuration(proxyBeanMethods = false)
   @ConditionalOnBooleanProperty(name = "fibry.executor.tasks.enabled", havingValue = false, matchIfMissing = true)

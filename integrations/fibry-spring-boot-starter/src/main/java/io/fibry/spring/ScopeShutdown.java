@@ -26,7 +26,7 @@ final class ScopeShutdown {
     else
       LOG.warn(
           "scope '{}' closed and left {} messages, the first: {}; handlers that still run: {}; {} messages "
-              + "handled, unhandled {}; a longer fibry.drain-limit gives them more time",
+              + "handled, unhandled {}; a longer fibry.drain-limit gives handlers more time",
           report.scope(), report.deadLetters().size(), report.deadLetters().stream().limit(MAX_SHOWN).toList(),
           report.unresponsive(), report.handled(), unhandled);
   }
