@@ -61,9 +61,9 @@ public interface DurableContext<M> extends ActorContext<M> {
   void cancelReminder(String name);
 
   /**
-   * Runs an effect outside of the store, and stores its result. If this message comes again because
-   * the process ended, the step returns the stored result. A step runs again if its result could
-   * not be stored. {@link #idempotencyKey} lets the called system recognize the repetition.
+   * Runs an effect outside of the store, and stores its result. If this message is delivered again
+   * because the process ended, the step returns the stored result. A step runs again if its result
+   * could not be stored. {@link #idempotencyKey} lets the called system recognize the repetition.
    *
    * <p>Before the effect, a step waits until the earlier turns are stored. After the effect, it
    * waits until its result is stored.
@@ -79,7 +79,7 @@ public interface DurableContext<M> extends ActorContext<M> {
    * @param effect the effect; it must not run other steps or add anything to the turn
    * @return the result, never null
    * @throws IllegalStateException if this message is neither stored nor {@link Idempotent}: after
-   * a crash it would not come again, so a stored result could not be used
+   * a crash it would not be delivered again, so a stored result could not be used
    * @throws StepMismatchException if the handler ran another step at this point when it handled the
    * message before
    * @throws StepFailedException if the effect throws
@@ -102,8 +102,8 @@ public interface DurableContext<M> extends ActorContext<M> {
   <R> R step(String name, Codec<R> codec, Callable<? extends R> effect) throws Exception;
 
   /**
-   * Returns a text that is the same whenever this message comes again, and different for any other
-   * message. Give it to a called system, which can then recognize a repeated call.
+   * Returns a text that is the same whenever this message is delivered again, and different for any
+   * other message. Give it to a called system, which can then recognize a repeated call.
    *
    * @param name of a step
    * @return kind, key, message and step, separated by slashes
@@ -112,7 +112,7 @@ public interface DurableContext<M> extends ActorContext<M> {
 
   /**
    * Waits for a time. The wait is a {@link #step}. If the process ends during the wait, the handler
-   * waits only for the remaining time when the message comes again.
+   * waits only for the remaining time when the message is delivered again.
    *
    * @param name of the step
    * @param time how long, by the store's clock; at most 100 years

@@ -14,9 +14,9 @@ import java.util.List;
  * {@snippet class="io.fibry.durable.JavadocSnippetsTest" region="follow"}
  *
  * <p>Each stored event is handled at least once; an event that is not stored is never handled.
- * After a crash the last events may come again, with the same {@link StoredEvent#turn}. An event
- * whose handler throws comes again, after pauses that grow to a minute, and later events wait. An
- * event that cannot be read ends the view's actor, and is logged.
+ * After a crash the last events may be delivered again, with the same {@link StoredEvent#turn}. An
+ * event whose handler throws is delivered again, after pauses that grow to a minute, and later
+ * events wait. An event that cannot be read ends the view's actor, and is logged.
  *
  * <p>The events of an erased actor ({@link DurableContext#erase}) stay in the store until all views
  * with a name have read the actor's end. After that they are removed. The store knows a view's name
@@ -85,7 +85,7 @@ public interface EventView<E> {
    * handler, ends are ignored.
    *
    * @param handler called by the view's actor, like the handler of events: if it throws, the end
-   * comes again
+   * is delivered again
    * @return a changed copy
    */
   EventView<E> onEnd(Handler<EndedActor> handler);

@@ -1,8 +1,8 @@
 package io.fibry.durable;
 
 /**
- * A step threw an exception. When the message comes again, the step throws this exception again if
- * the handler had completed another step after it; otherwise the step runs again.
+ * A step threw an exception. When the message is delivered again, the step throws this exception
+ * again if the handler had completed another step after it; otherwise the step runs again.
  */
 public final class StepFailedException extends RuntimeException {
   private static final long serialVersionUID = 1;
@@ -11,7 +11,8 @@ public final class StepFailedException extends RuntimeException {
    * Makes an exception. Durable actors do this.
    *
    * @param text which step failed, and how
-   * @param cause the exception of the step; null if the step failed when its message came before
+   * @param cause the exception of the step; null if the step failed at an earlier delivery of its
+   * message
    */
   public StepFailedException(String text, Throwable cause) {
     super(text, cause);

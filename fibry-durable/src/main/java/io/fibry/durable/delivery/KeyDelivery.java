@@ -196,7 +196,7 @@ final class KeyDelivery {
 
   /** Queues messages, or returns false if the courier must first read earlier messages again. */
   boolean tryAddAll(List<StoredMessage<Object>> batch) {
-    // Calls that ended while the courier was reading have left their messages behind.
+    // If all calls ended while the courier was reading, their messages are still in this object.
     boolean hasLostMessages = openCalls == 0 && !(queue.isEmpty() && startedMessages.isEmpty());
     if (isHalted || hasLostMessages) {
       hasReadAll = false;

@@ -27,6 +27,6 @@ public sealed interface Note {
    */
   record PutAside(String message, String waiting) implements Note {}
 
-  /** The message does not come again, so other notes about it are obsolete. */
+  /** The message is not delivered again, so other notes about it are obsolete. */
   record Over(String message) implements Note {}
 }

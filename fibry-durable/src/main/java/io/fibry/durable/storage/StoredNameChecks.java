@@ -21,7 +21,7 @@ public final class StoredNameChecks {
     return name;
   }
 
-  /** Returns the id by which an actor recognizes an idempotent message that comes again. */
+  /** Returns the id by which an actor recognizes an idempotent message that is sent again. */
   public static String messageId(Store.ActorId actor, Idempotent message) {
     String role = "the id of " + message.getClass().getSimpleName() + " to " + actor + ", which is Idempotent,";
     return IDEMPOTENT_PREFIX

@@ -340,7 +340,7 @@ final class DurableRuntime<S, E, M> {
     }
   }
 
-  /** Stores the turn that erases the actor. The notes stay, because messages may come again. */
+  /** Stores the turn that erases the actor. The notes stay, because messages may be repeated. */
   private void eraseState(List<byte[]> lastEvents, List<Note> notes, TurnOutbox outbox) throws Exception {
     S initialState = definition.newState(id);
     var allNotes = actorNotes.allNotes();

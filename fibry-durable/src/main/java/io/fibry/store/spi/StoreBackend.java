@@ -280,7 +280,7 @@ public interface StoreBackend extends Store {
   /**
    * Opens the history of a kind. It has a turn only if a loss of power cannot undo this turn. Turns
    * that a later full-state turn replaced may be left out, unless {@link #end} keeps them for
-   * views. A turn may come again, for example after a crash.
+   * views. A turn may be returned again, for example after a crash.
    *
    * @param kind the kind of the actors
    * @param afterOffset the offset of the turn that was read last, or empty for the beginning

@@ -37,7 +37,7 @@ final class FingerprintHasher {
   }
 
   /**
-   * Writes a text as in a record: two bytes of length, then UTF-8. Returns the offset behind the
+   * Writes a text as in a record: two bytes of length, then UTF-8. Returns the offset after the
    * text.
    */
   private static int put(byte[] text, byte[] into, int offset) {

@@ -22,7 +22,7 @@ record RecordHeader(byte[] bytes, int offset) {
 
   private static final byte[] VIEWS = StoreBackend.VIEWS.getBytes(StandardCharsets.UTF_8);
 
-  /** Returns the size of the record in bytes, which is stored in front of it. */
+  /** Returns the size of the record in bytes, which is stored before the record. */
   static int size(byte[] bytes, int offset) {
     return (int) INT.get(bytes, offset);
   }
@@ -52,12 +52,12 @@ record RecordHeader(byte[] bytes, int offset) {
     return (int) INT.get(bytes, handledOffset()) == 0;
   }
 
-  /** Returns the offset of the count of handled messages, behind kind and key. */
+  /** Returns the offset of the count of handled messages, after kind and key. */
   private int handledOffset() {
     return afterText(afterText(offset + LogRecord.ACTOR_OFFSET));
   }
 
-  /** Returns the offset behind a text. */
+  /** Returns the offset after a text. */
   private int afterText(int offset) {
     return offset + Short.BYTES + readCount(offset);
   }

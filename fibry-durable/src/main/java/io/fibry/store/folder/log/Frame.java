@@ -13,7 +13,7 @@ import java.util.List;
  *     | for each record: length 4, bytes | zeros up to a multiple of 8
  * </pre>
  *
- * <p>The length is the number of bytes behind the crc, without the zeros at the end. If the length
+ * <p>The length is the number of bytes after the crc, without the zeros at the end. If the length
  * is 0, no frame was written yet. A frame of another kind than RECORDS has no records. Its field
  * {@code records} has the negative ordinal of the kind. The crc also covers the position of the
  * frame, so that a disk block of an older file never looks like a frame.
@@ -57,7 +57,7 @@ public record Frame(long number, long lastSynced, long time, FrameKind kind, Lis
     return new Frame(number, lastSynced, time, kind, List.of());
   }
 
-  /** Returns the offset of the record behind the given record. */
+  /** Returns the offset of the record after the given record. */
   public static int nextOffset(int offset, ByteBuffer record) {
     return offset + Integer.BYTES + record.remaining();
   }

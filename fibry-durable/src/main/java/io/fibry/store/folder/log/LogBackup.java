@@ -81,11 +81,11 @@ public final class LogBackup {
   }
 
   /**
-   * Returns the content of the last segment with a mark behind its last frame. The mark says that
+   * Returns the content of the last segment with a mark after its last frame. The mark says that
    * this frame was on disk: if the frame is damaged later, the damage is detected.
    */
   private ByteBuffer withMark(Segment segment, ByteBuffer content, int end) {
-    // A mark, and the seal behind it, need space; a segment of an older version may have none.
+    // A mark, and the seal after it, need space; a segment of an older version may have none.
     if (end + 2 * Frame.MIN_SIZE > content.limit()) return content.slice(0, end);
     var mark = Frame.ofRecords(lastFrame + 1, lastFrame, time, List.of()).bytes(segment.position(end));
     return ByteBuffer.allocate(end + Frame.MIN_SIZE).put(content.slice(0, end)).put(mark).flip();

@@ -16,13 +16,13 @@ import org.slf4j.LoggerFactory;
 /**
  * Reads a log from its first frame to its last.
  *
- * <p>Bytes behind the last intact frame are damage if a frame behind them says that they were on
- * disk. The log is then refused, and no file is changed. Otherwise the bytes are a torn end: a
- * commit that was cut off before its senders were notified. The bytes are moved to a file beside
- * the log, and the log continues in their place.
+ * <p>Bytes after the last intact frame are damage if a later frame says that they were on disk. The
+ * log is then refused, and no file is changed. Otherwise the bytes are a torn end: a commit that
+ * was cut off before its senders were notified. The bytes are moved to a file beside the log, and
+ * the log continues in their place.
  *
  * <p>If the last commit was acknowledged and later damaged, it looks like a torn end, unless a mark
- * ({@link SegmentLog#markSynced}) was written behind it. Therefore the turns of a torn end are in
+ * ({@link SegmentLog#markSynced}) was written after it. Therefore the turns of a torn end are in
  * doubt.
  */
 public final class LogReader {
@@ -104,7 +104,7 @@ public final class LogReader {
   }
 
   /**
-   * Reads the frames of a segment. Returns the offset behind the last frame, or -1 if the log
+   * Reads the frames of a segment. Returns the offset after the last frame, or -1 if the log
    * continues in the next segment.
    */
   private int readFrames(Segment segment) throws IOException {
@@ -128,7 +128,7 @@ public final class LogReader {
     }
   }
 
-  /** Checks the bytes behind the last frame, and moves a torn end to a file of its own. */
+  /** Checks the bytes after the last frame, and moves a torn end to a file of its own. */
   private LogEnd end(Segment segment, int offset, List<Segment> laterSegments) throws IOException {
     boolean isTorn = !window.isBlank(offset, window.size());
     var content = isTorn ? segment.read(disk).position(offset) : null;
@@ -141,7 +141,7 @@ public final class LogReader {
     int size = lastNonZero(content) + 1 - offset;
     String tornFile = moveTornEnd(segment, offset, content.slice(offset, size));
     LoggerCall.run(() -> LoggerFactory.getLogger("io.fibry.store.folder.LogReader").warn(
-        "{}: {} at {}: {}. They were moved to {}", disk, segment.name(), offset, describeTornEnd(size, time),
+        "{}: {} at {}: {}. The bytes were moved to {}", disk, segment.name(), offset, describeTornEnd(size, time),
         tornFile));
     return new LogEnd(segment, offset, nextFrame, sealedSegments, false, unconfirmed, List.of(tornFile),
         replacedFiles);
@@ -165,8 +165,9 @@ public final class LogReader {
    */
   public static String describeTornEnd(int bytes, long time) {
     return "the last " + bytes + " bytes of the log are a commit that was cut off and never acknowledged, or a commit "
-        + "that was damaged afterwards: nothing behind it says that it was on disk. In doubt are the turns "
-        + (time == 0 ? "in it" : "after " + Instant.ofEpochMilli(time) + ", the time of the last whole frame");
+        + "that was damaged afterwards: no later bytes say that it was on disk. The turns "
+        + (time == 0 ? "in it" : "after " + Instant.ofEpochMilli(time) + ", the time of the last whole frame,")
+        + " are in doubt";
   }
 
   /** Returns the index of the last byte that is not zero; -1 if there is none. */

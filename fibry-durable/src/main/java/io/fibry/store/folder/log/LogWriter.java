@@ -75,7 +75,7 @@ public final class LogWriter {
   // Entries of the next frame; used by the thread, as the next three fields.
   private final ArrayDeque<LogEntry> batch = new ArrayDeque<>();
   private long firstUnsynced; // `nanoTime` of the first frame that is not synced, or 0 if all frames are synced
-  private boolean isUnmarked; // whether no mark was written behind the last commit
+  private boolean isUnmarked; // whether no mark was written after the last commit
   private long lastCommit; // `nanoTime` of the last commit, or of the opening
   private final ConcurrentLinkedQueue<CompletableFuture<Void>> syncRequests = new ConcurrentLinkedQueue<>();
   private volatile boolean hasEnded; // set by the thread; later calls of `syncFuture` fail all waiting requests

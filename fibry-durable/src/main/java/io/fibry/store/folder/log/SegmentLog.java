@@ -39,7 +39,7 @@ public final class SegmentLog {
     this.preallocator = preallocator;
   }
 
-  /** Opens a log: reads all its records, and continues behind them. */
+  /** Opens a log: reads all its records, and continues after them. */
   public static SegmentLog open(StorageDirectory disk, long storeId, SegmentPreallocator preallocator,
       LogReader.FrameReader reader)
       throws IOException {
@@ -91,7 +91,7 @@ public final class SegmentLog {
   public Frame.FramePosition append(List<ByteBuffer> records, long time) {
     checkNotBroken();
     long size = Frame.size(records.size(), records.stream().mapToLong(ByteBuffer::remaining).sum());
-    while (!fits(size + Frame.MIN_SIZE)) seal(time); // so that a mark fits behind the frame
+    while (!fits(size + Frame.MIN_SIZE)) seal(time); // so that a mark fits after the frame
     return write(Frame.ofRecords(nextFrame, lastSynced, time, records));
   }
 
@@ -158,7 +158,7 @@ public final class SegmentLog {
   }
 
   private boolean fits(long size) {
-    return offset + size + Frame.MIN_SIZE <= capacity; // so that a seal fits behind the frame
+    return offset + size + Frame.MIN_SIZE <= capacity; // so that a seal fits after the frame
   }
 
   private Frame.FramePosition write(Frame frame) {

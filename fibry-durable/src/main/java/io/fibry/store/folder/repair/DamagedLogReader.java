@@ -161,7 +161,7 @@ final class DamagedLogReader {
       }
       if (frame.number() > nextFrame && !segment.isCompact() && !hasDefectSinceFrame)
         addDefect(segment.name(), offset,
-            "frames " + nextFrame + " to " + (frame.number() - 1) + ", which should be in front of it, are missing");
+            "frames " + nextFrame + " to " + (frame.number() - 1) + ", which should be before this frame, are missing");
       frameCount++;
       time = frame.time();
       hasDefectSinceFrame = false;

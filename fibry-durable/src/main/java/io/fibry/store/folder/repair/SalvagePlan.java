@@ -86,7 +86,7 @@ public final class SalvagePlan {
     return isUsable;
   }
 
-  /** Adds the turns that are missing in front of a record to {@code lostTurns}. */
+  /** Adds the turns that are missing before a record to {@code lostTurns}. */
   private void addGap(LogRecord record, ActorFindings findings) {
     long number = record.number();
     long firstMissing = findings.lastSeenTurn + 1;
