@@ -91,7 +91,7 @@ public interface WorkQueue<M> {
   List<ParkedWork<M>> parked(int maxPieces);
 
   /**
-   * Puts parked work into the queue again, behind the waiting pieces.
+   * Puts parked work into the queue again, after the waiting pieces.
    *
    * @param work a piece that {@link #parked} returned
    * @return whether it was still parked

@@ -10,7 +10,7 @@ import java.lang.annotation.Target;
 /**
  * Makes an actor whose handler is the annotated bean: a class, or the result of a {@code @Bean}
  * method. The bean must be a singleton of one of the handler types below, with type arguments. Its
- * actor is a bean of the type behind the colon:
+ * actor is a bean of the type after the colon:
  *
  * <ul>
  * <li>{@code Handler<M>} or {@code Handler.WithContext<M>}: an {@code Actor<M>};

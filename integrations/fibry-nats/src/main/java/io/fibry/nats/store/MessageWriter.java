@@ -142,7 +142,7 @@ final class MessageWriter {
     return true;
   }
 
-  /** Returns whether a retry could store the message behind a later message of the same sender. */
+  /** Returns whether a retry could store the message after a later message of the same sender. */
   private static boolean isOvertaken(int index, List<MessageAttempt> writes, List<WriteOutcome> outcomes) {
     for (int i = index + 1; i < writes.size(); i++)
       if (writes.get(i).task.senderThread() == writes.get(index).task.senderThread() && mayBeStored(outcomes.get(i)))
