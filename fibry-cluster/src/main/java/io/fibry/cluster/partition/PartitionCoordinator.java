@@ -229,16 +229,16 @@ public final class PartitionCoordinator<M> {
         var partition = partitions.get(release.number);
         if (gates.get(release.number) != release.gate || partition.stage() != PartitionStage.RELEASING) break;
         partition.take(MoveStep.CLOSE);
-        reconsider(partition);
+        tryReconcile(partition);
       }
       case PartitionEnded end -> {
         if (gates.get(end.number) != end.gate) break;
         gates.set(end.number, null);
         partitions.get(end.number).take(MoveStep.LEAVE);
-        reconsider(partitions.get(end.number));
+        tryReconcile(partitions.get(end.number));
       }
       case PartitionTick tick -> {
-        partitions.forEach(this::reconsider);
+        partitions.forEach(this::tryReconcile);
         checkStore();
       }
       case LeaseLapsed lapse -> partitions.forEach(this::onLost);
@@ -265,7 +265,7 @@ public final class PartitionCoordinator<M> {
         .filter(member -> releaseAllDone.isEmpty() || !member.name().equals(nodeContext.node())).toList();
     for (var partition : partitions)
       partition.preferredNode = PartitionAssignment.preferredNode(kind, partition.number, candidates);
-    partitions.forEach(this::reconsider);
+    partitions.forEach(this::tryReconcile);
   }
 
   private void checkStore() {
@@ -282,7 +282,7 @@ public final class PartitionCoordinator<M> {
     }
     if (!partition.updateFrom(entry)) return;
     adaptToEntry(partition);
-    reconsider(partition);
+    tryReconcile(partition);
   }
 
   private void warnOfForeignEntry(String key) {
@@ -320,7 +320,8 @@ public final class PartitionCoordinator<M> {
 
   // ---- actions of the coordinator
 
-  private void reconsider(PartitionState partition) {
+  /** Reconciles a partition, and logs a failure. Does nothing if the lease is not valid. */
+  private void tryReconcile(PartitionState partition) {
     if (!nodeContext.lease().isValid()) return;
     try {
       reconcile(partition);
@@ -331,6 +332,7 @@ public final class PartitionCoordinator<M> {
     }
   }
 
+  /** Takes the next step by which the rights of this node match the preferred owner. */
   private void reconcile(PartitionState partition) {
     boolean isPreferred = partition.preferredNode.filter(nodeContext.node()::equals).isPresent();
     boolean isOverdue = nodeContext.clock().nanoTime() - partition.deadline >= 0;
@@ -440,7 +442,7 @@ public final class PartitionCoordinator<M> {
     // If no other node can take the partition, its right is deleted after this time.
     partition.deadline = nodeContext.clock().nanoTime() + nodeContext.settleTime().toNanos();
     entities.set(partition.number, null);
-    reconsider(partition);
+    tryReconcile(partition);
   }
 
   /**
