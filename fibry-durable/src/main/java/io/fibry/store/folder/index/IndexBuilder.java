@@ -95,7 +95,7 @@ public final class IndexBuilder implements LogReader.FrameReader, AutoCloseable 
   private void read(RecordHeader record, int size, long position) {
     if (chunk.end >= chunkSize * WIDTH) submitChunk();
     var type = record.type();
-    if (record.isOfView()) index.viewOffsets().setOffset(record.toRecord(size).actor(), record.toRecord(size).body());
+    if (record.isViewTurn()) index.viewOffsets().setOffset(record.toRecord(size).actor(), record.toRecord(size).body());
     boolean isParsed = !record.isPlain() || type == LogRecord.RecordType.MESSAGE
         || type == LogRecord.RecordType.SNAPSHOT;
     // The body of a parsed record must not be read later, because the bytes are reused.

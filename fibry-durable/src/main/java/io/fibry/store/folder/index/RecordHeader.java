@@ -36,7 +36,7 @@ record RecordHeader(byte[] bytes, int offset) {
   }
 
   /** Returns whether the record is a turn that stores how far a view has read. */
-  boolean isOfView() {
+  boolean isViewTurn() {
     int kindOffset = offset + LogRecord.ACTOR_OFFSET;
     int kindStart = kindOffset + Short.BYTES;
     return readCount(kindOffset) == VIEWS.length && type() == LogRecord.RecordType.FULL_STATE
