@@ -61,7 +61,7 @@ record MappedType(Class<?> type, Object example, JsonMapper mapper) {
           + " has default typing, so bytes would choose classes; give a mapper without activateDefaultTyping(..)");
     var mapped = new MappedType(type, example, makeStrict(mapper));
     mapped.checkRoundTrip();
-    mapped.checkFieldsAreNeeded();
+    mapped.checkMissingFieldsAreRefused();
     return mapped;
   }
 
@@ -100,7 +100,7 @@ record MappedType(Class<?> type, Object example, JsonMapper mapper) {
    * value silently becomes zero. The mapper may accept a missing field if it then reads the field
    * as empty, or derives it from other fields.
    */
-  private void checkFieldsAreNeeded() {
+  private void checkMissingFieldsAreRefused() {
     var tree = TREE_MAPPER.readTree(write(example));
     for (var field : fields(tree, JsonPointer.empty())) {
       var treeWithoutField = tree.deepCopy();
