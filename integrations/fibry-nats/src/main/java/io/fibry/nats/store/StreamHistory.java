@@ -40,7 +40,7 @@ public final class StreamHistory extends HistoryCursor {
     this.store = store;
     this.kind = kind;
     this.filter = filter;
-    var start = StreamPosition.behind(offset, kind);
+    var start = StreamPosition.after(offset, kind);
     this.seq = start.seq;
     this.index = start.index;
   }
@@ -54,7 +54,7 @@ public final class StreamHistory extends HistoryCursor {
    */
   record StreamPosition(long seq, int index) implements Comparable<StreamPosition> {
     /** @param offset the offset of the last turn that was read; empty for the beginning */
-    static StreamPosition behind(String offset, String kind) {
+    static StreamPosition after(String offset, String kind) {
       if (offset.isEmpty()) return new StreamPosition(1, 0);
       var matcher = OFFSET.matcher(offset);
       if (matcher.matches())

@@ -167,7 +167,7 @@ public final class StreamHistoryCleaner {
     var subjects = store.log().countBySubject(store.subjects().turnsFilter(StoreBackend.VIEWS)).keySet();
     return store.log().lastMessages(subjects.stream().filter(subject -> isTurnsOfKind(kind, subject)).toList()).stream()
         .flatMap(message -> viewOffset(message).stream())
-        .map(view -> StreamHistory.StreamPosition.behind(view.offset(), kind))
+        .map(view -> StreamHistory.StreamPosition.after(view.offset(), kind))
         .min(Comparator.naturalOrder());
   }
 
