@@ -84,7 +84,7 @@ public interface Codec<T> {
    * @param request the class of the request
    * @return the codec; each call for the same class returns the same object
    * @throws IllegalArgumentException if the class does not implement {@code Request} itself, or if
-   *     {@code R} has type parameters or is no type for {@link #of(Class)}; the text says why
+   *     {@code R} has type parameters or is not a type for {@link #of(Class)}; the text says why
    */
   static Codec<Object> ofAnswers(Class<?> request) {
     return AnswerCodecs.of(request);

@@ -21,7 +21,7 @@ public record PartitionRight(String node, String life, boolean free, long after)
   private static final Codec<PartitionRight> CODEC =
       Codec.of(PartitionRight.class, forms -> forms.named(PartitionRight.class, "Right"));
 
-  /** Decodes an entry. Returns an empty value if the entry was deleted, or is no right. */
+  /** Decodes an entry. Returns an empty value if the entry was deleted, or is not a right. */
   public static Optional<PartitionRight> of(ClusterTransport.Entry entry) {
     try {
       return entry.value().map(CODEC::decode);

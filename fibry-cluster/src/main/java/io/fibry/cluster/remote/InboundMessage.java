@@ -43,7 +43,7 @@ public final class InboundMessage {
         && wire.header(Destination.PRESENCE_QUERY).isEmpty() && !TellBundle.isBundle(wire);
   }
 
-  /** Records that the asker has stopped waiting. A message that is no request stays valid. */
+  /** Records that the asker has stopped waiting. A message that is not a request stays valid. */
   void cancel() {
     isCancelled = isRequest();
   }

@@ -23,7 +23,7 @@ public record TellBundle(List<OutboundTell> tells, byte[] body)
   /**
    * The messages of one actor.
    *
-   * @param key the key of the entity; empty if the actor is no entity
+   * @param key the key of the entity; empty if the actor is not an entity
    * @param contexts the texts of the context propagators for each message; empty if there are none,
    * or if the sending node runs an older version
    */

@@ -285,7 +285,7 @@ public interface StoreBackend extends Store {
    * @param kind the kind of the actors
    * @param afterOffset the offset of the turn that was read last, or empty for the beginning
    * @return the turns after this offset
-   * @throws IllegalArgumentException if {@code afterOffset} is no offset of this store
+   * @throws IllegalArgumentException if {@code afterOffset} is not an offset of this store
    */
   History history(String kind, String afterOffset);
 

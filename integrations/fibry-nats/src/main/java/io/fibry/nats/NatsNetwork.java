@@ -54,7 +54,7 @@ public final class NatsNetwork implements ClusterNetwork {
     NODE,
     /**
      * Sends requests to entities and to actors that nodes expose, and reads which nodes are alive.
-     * It is no member, and has no store, no topics, no queues and no entities of its own.
+     * It is not a member, and has no store, no topics, no queues and no entities of its own.
      */
     ASKER
   }
