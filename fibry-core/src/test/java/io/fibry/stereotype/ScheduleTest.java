@@ -371,7 +371,7 @@ class ScheduleTest {
         assertThrows(IllegalArgumentException.class, () -> recipes.scheduleWithFixedDelay(SECOND, Duration.ZERO, task));
 
     assertEquals("an initial delay of -1 s is negative; give zero or more", negativeDelay.getMessage());
-    assertEquals("a period of 0 s never ends; give more than zero", zeroPeriod.getMessage());
+    assertEquals("a period of 0 s is not positive; give more than zero", zeroPeriod.getMessage());
     assertEquals("a delay of 0 s between two runs leaves no time for anything else; give more than zero",
         zeroDelay.getMessage());
   }

@@ -73,7 +73,10 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
     }
   }
 
-  /** A record, because a lambda that is first linked without memory may fail forever. */
+  /**
+   * A record, not a lambda: if memory runs out while the JVM links a lambda for the first time,
+   * that lambda may fail forever.
+   */
   private record Admission(ActorCell cell, Callable<Object> factory, String eventText) implements Runnable {
     @Override
     public void run() {

@@ -60,7 +60,7 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
   private Predicate<Object> isNegligible = MATCHES_NO_MESSAGE;
   private boolean isForClient;
   // The settings of the last actor and the behavior of the last sink, which the next actor or sink
-  // uses if the options have not changed. Threads that race may each make their own
+  // uses if the options have not changed. Racing threads may each make an instance
   private volatile ActorSettings lastSettings;
   private volatile ActorBehavior lastSinkBehavior;
 

@@ -105,7 +105,7 @@ final class PoolCell extends GuardedCell {
   }
 
   /**
-   * Gives each message that can begin to a worker. If that fails, another thread tries again.
+   * Delivers to workers all messages that can begin. If that fails, another thread tries again.
    * Throws nothing once entered.
    */
   @Override
@@ -158,7 +158,7 @@ final class PoolCell extends GuardedCell {
       worker.deliver(node);
     } catch (Throwable failure) {
       disposeOrKeep(queue.takeBack(slot, hasWorker));
-      if (slot.worker() == null) removeSlot(slot); // a worker that was made removes its slot at its end
+      if (slot.worker() == null) removeSlot(slot); // if a worker was made, it removes its slot when it ends
       arePillsSent = false; // the worker may have skipped a pill that came before this message
       stranded = Envelope.NOTHING;
       recover(failure, failuresInRow);
@@ -295,7 +295,7 @@ final class PoolCell extends GuardedCell {
       pillTaken = true;
       hooksPending = true;
     }
-    stranded = Envelope.NOTHING; // an assignment, so that no error loses the hooks
+    stranded = Envelope.NOTHING; // a plain assignment cannot fail, so no error loses the hooks
     startStranded();
   }
 
@@ -332,7 +332,8 @@ final class PoolCell extends GuardedCell {
   }
 
   /**
-   * Strands the pool if the worker is stranded, so that the next sender to the pool rescues both.
+   * Marks the pool as stranded if the worker is stranded, so that the next sender to the pool
+   * rescues both.
    */
   private void strandIfStranded(Worker worker) {
     if (worker.isStranded()) stranded = Envelope.NOTHING;

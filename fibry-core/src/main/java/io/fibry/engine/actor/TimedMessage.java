@@ -39,14 +39,14 @@ public final class TimedMessage extends AttachedTimer implements Runnable {
   }
 
   /**
-   * Throws if the delay is negative, or the period not positive. A user's scheduler might not check
-   * the duration, and is not called if the actor has ended.
+   * Throws if the delay is negative, or the period not positive. Checked here, because a user's
+   * scheduler might not check the duration, and no scheduler is called if the actor has ended.
    */
   private static Duration checked(Duration time, boolean isPeriodic) {
     if (!isPeriodic) return Durations.requireNotNegative(time, "delay", "a delay");
     if (!Objects.requireNonNull(time, "period").isPositive())
       throw new IllegalArgumentException(
-          "a period of " + Durations.text(time) + " never ends; give more than zero");
+          "a period of " + Durations.text(time) + " is not positive; give more than zero");
     return time;
   }
 
@@ -112,8 +112,8 @@ public final class TimedMessage extends AttachedTimer implements Runnable {
   }
 
   /**
-   * A record instead of a lambda, because a lambda that is first linked without memory may fail
-   * forever.
+   * A record, not a lambda: if memory runs out while the JVM links a lambda for the first time,
+   * that lambda may fail forever.
    */
   private record SendTask(TimedMessage timedMessage, Envelope envelope) implements Runnable {
     @Override

@@ -17,7 +17,8 @@ final class BoundedCall<T> extends CompletableFuture<T> implements Runnable {
   private static final int RUNNING_LIMIT_MILLIS = 1_000;
   // before Java 24, a fiber that waits for a monitor occupies its carrier
   private static final boolean USE_FIBERS = Runtime.version().feature() >= 24;
-  private static final long STARVATION_NANOS = 1_000_000_000; // how long no fiber is used after a fiber got no carrier
+  // how long only platform threads are used after a fiber found no carrier
+  private static final long STARVATION_NANOS = 1_000_000_000;
 
   // When a fiber last found no carrier, by System.nanoTime
   private static volatile long lastStarved = System.nanoTime() - STARVATION_NANOS - 1;

@@ -12,7 +12,10 @@ import java.util.concurrent.RejectedExecutionException;
  * message. This class has no static initializer itself.
  */
 public final class EngineClasses {
-  /** Each level takes at least 80 bytes of the stack, and 150 in the interpreter. */
+  /**
+   * The depth of the recursion that checks the stack. Each level takes at least 80 bytes, and 150
+   * bytes in the interpreter.
+   */
   private static final int RESERVED_LEVELS = 500;
 
   private static boolean areInitialized; // two threads may initialize them; the second finds all classes initialized
@@ -40,8 +43,8 @@ public final class EngineClasses {
   }
 
   /**
-   * The errors that the engine tells apart. The first use of such a name calls the class loader of
-   * the engine, which needs stack and memory.
+   * The errors that the engine tells apart. When code uses such a class for the first time, the JVM
+   * calls the class loader of the engine, which needs stack and memory.
    */
   private static Class<?>[] errors() {
     return new Class<?>[] {VirtualMachineError.class, StackOverflowError.class, OutOfMemoryError.class,

@@ -6,8 +6,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /**
- * Starts threads, and lets them wait for a moment. A new thread inherits no thread-locals, because
- * a message of one user could otherwise run with the identity of another user.
+ * Starts threads, and lets a thread wait for a moment. A new thread inherits no thread-locals,
+ * because a message of one user could otherwise run with the identity of another user.
  */
 public final class EngineThreads {
   private static final long PARK_INTERVAL = 10_000_000; // ns between two parks of a fiber that yields
@@ -20,7 +20,7 @@ public final class EngineThreads {
 
   static {
     // initializes the JDK's classes for fibers now: if the stack overflows at their first use, they
-    // fail for ever
+    // fail forever
     LockSupport.unpark(Thread.startVirtualThread(Thread::onSpinWait));
   }
 

@@ -33,8 +33,8 @@ public final class FailureLog {
   };
 
   /**
-   * Returns {@link #OMITTED} if the failure must not be logged; otherwise the number of equal
-   * failures that were omitted since the last one was logged. {@code now} is in nanoseconds.
+   * Returns {@link #OMITTED} if the failure must not be logged; otherwise the number of failures
+   * that were omitted since an equal failure was last logged. {@code now} is in nanoseconds.
    */
   public int admit(Throwable failure, long now) {
     return admit(failure.getClass(), String.valueOf(topFrame(failure)), now);

@@ -34,7 +34,7 @@ public final class GuaranteedStart extends AtomicBoolean implements Runnable { /
     watch.tasks.add(start);
     try {
       EngineThreads.startFiber(start);
-    } catch (Throwable noThread) { // a check will find a thread
+    } catch (Throwable noThread) { // a later check runs the task on a platform thread
     }
     try {
       watch.check.schedule();

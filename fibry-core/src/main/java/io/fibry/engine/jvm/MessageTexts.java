@@ -42,9 +42,9 @@ public final class MessageTexts {
 
   /**
    * Returns the text of a message, cut if it is long, with strings in quotes; throws nothing. A
-   * {@code toString} is user code, and may wait for a lock that a handler holds for ever. So
-   * {@code toString} runs on a thread of its own, and this method waits for the text for 50 ms, or
-   * for a second while {@code toString} computes.
+   * {@code toString} is user code, and may wait for a lock that a handler holds forever. So {@code
+   * toString} runs on a thread of its own, and this method waits for the text for 50 ms, or for a
+   * second while {@code toString} computes.
    */
   public static String describe(Object message) {
     return isSafeToPrint(message) ? Lines.text(message) : describeBounded(message);

@@ -3,7 +3,7 @@ package io.fibry.engine.jvm;
 /**
  * Checks that the stack has enough space for the calls that follow, and otherwise throws a
  * StackOverflowError. Such an error inside the JDK's start or unpark of a virtual thread can leave
- * the scheduler of virtual threads locked for ever.
+ * the scheduler of virtual threads locked forever.
  *
  * <p>Only the size of the frames matters, and filling them takes time. So only one of 1,024 frames
  * uses its variables. This use keeps the JVM's compilers from removing the variables, but only if

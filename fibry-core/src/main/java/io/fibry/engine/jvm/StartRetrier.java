@@ -16,8 +16,8 @@ import java.util.function.Consumer;
  * for the unpark overflows before the slot is filled. If the system refuses even this thread, the
  * start waits in its slot for the next {@code add}, which tries to start the thread again. All
  * slots can be full, because one sender without memory may strand thousands of actors; {@code add}
- * then waits. A slot stays empty once the fiber of its start has begun, before the actor does
- * anything. So the wait for an empty slot ends when memory is available.
+ * then waits. The thread empties a slot before it starts the fiber, and fills a slot again only if
+ * no fiber could be started. So the wait for an empty slot ends when memory is available.
  */
 final class StartRetrier {
   private static final int SLOTS = 1024;
@@ -25,8 +25,8 @@ final class StartRetrier {
   private static final int LOGGED_FAILURES = 200; // after a second of failures, the work is logged once
 
   /**
-   * Work that has failed. A class, not a lambda: a lambda that is first linked without stack or
-   * memory may fail for ever.
+   * Work that has failed. A class, not a lambda: if stack or memory runs out while the JVM links a
+   * lambda for the first time, that lambda may fail forever.
    */
   private static final class RepeatedWork implements Runnable {
     private final StartRetrier retrier;

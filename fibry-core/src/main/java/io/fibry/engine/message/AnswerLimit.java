@@ -5,8 +5,8 @@ import io.fibry.engine.jvm.Rescuable;
 
 /**
  * The task that expires an answer at its deadline, if no thread of the library waits for the
- * answer. A record instead of a lambda, because a lambda that is first linked without memory may
- * fail forever.
+ * answer. It is a record, not a lambda: if memory runs out while the JVM links a lambda for the
+ * first time, that lambda may fail forever.
  */
 record AnswerLimit<R>(ExpiringAnswer<R> answer, Object message, Deadline deadline)
     implements Deadline.AwaitedResult<R>, Runnable, Rescuable {

@@ -231,8 +231,8 @@ public final class Deadline extends LongWaitSweep.SweepEntry implements BooleanS
   }
 
   /**
-   * A record, like Unpark, instead of a lambda, because a lambda that is first linked without
-   * memory may fail forever.
+   * A record (like Unpark), not a lambda: if memory runs out while the JVM links a lambda for the
+   * first time, that lambda may fail forever.
    */
   private record DeadlineExpiry(Deadline deadline, AwaitedResult<?> result) implements Runnable {
     @Override

@@ -6,8 +6,8 @@ import java.util.concurrent.CompletableFuture;
 /**
  * A stage that was chained to the future of an answer or of an actor's end. A handler that waits
  * for the stage publishes a wait for the actor of that answer or end, so that cycles are found.
- * After the answer or the end, the stage depends only on code of users, and no wait is published. A
- * future made by {@code allOf} or {@code anyOf} is no such stage.
+ * Once the answer has arrived or the actor has ended, the stage waits only for users' code, and no
+ * wait is published. Futures made by {@code allOf} or {@code anyOf} publish no waits.
  */
 public final class DerivedFuture<R> extends WaitPublishingFuture<R> {
   public interface WaitPublisher {

@@ -1,6 +1,9 @@
 package io.fibry.engine.message;
 
-/** Work of the engine in place of a message. If {@code task} is null, this is the pill. */
+/**
+ * A task that an actor runs in place of a message. If {@code task} is null, this is the pill, which
+ * ends the actor.
+ */
 public record EngineMessage(Runnable task) {
   public static final EngineMessage PILL = new EngineMessage(null);
 

@@ -1,8 +1,8 @@
 package io.fibry.engine.message;
 
 /**
- * A message in transit for which no sender waits. Like a {@link RequestFuture}, it is a node of a
- * queue.
+ * A message in flight whose sender waits for no answer. Like a {@link RequestFuture}, it is a node
+ * of a queue.
  */
 public final class Envelope {
   /**

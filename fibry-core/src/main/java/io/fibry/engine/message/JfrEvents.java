@@ -146,7 +146,7 @@ public final class JfrEvents {
 
   /**
    * Records that an actor restarts after {@code backoffNanos} ns. {@code cause} is null if the
-   * failure was of another actor.
+   * restart was caused by the failure of another actor.
    */
   public static void recordRestart(Wait.WaitTarget actor, Throwable cause, long backoffNanos) {
     if (RESTART == null || !RESTART.isEnabled()) return;

@@ -25,7 +25,7 @@ final class LongWaitSweep {
 
   abstract static class SweepEntry {
     private SweepEntry next; // the next entry of a list
-    private int slot; // the index of the slot in which this may be; written by the thread that adds this
+    private int slot; // the slot that this entry may occupy; written by the thread that adds the entry
 
     /** Sets the timer, unless the wait has ended. */
     abstract void startTimer();

@@ -27,8 +27,9 @@ public final class RequestFailures {
   static final Exception EXPIRED = new Exception("the time for the answer is over", null, false, false) {};
 
   /**
-   * The failure of a request made by {@code ask}, as the value of its future. It is no
-   * ExecutionException, whose constructor would call {@code toString} of the failure.
+   * The failure of a request made by {@code ask}, as the value of its future. It is not an
+   * ExecutionException, because the constructor of that class would call {@code toString} of the
+   * failure.
    */
   record FailedResult(Throwable cause) {}
 

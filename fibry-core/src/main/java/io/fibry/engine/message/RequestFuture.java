@@ -148,8 +148,8 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
   }
 
   /**
-   * Makes the request wait again, with this message and baggage. Returns false if the request has
-   * been settled.
+   * Called when the handler stashes the request. Stores the message and the baggage again, and
+   * clears BEGUN. Returns false if the request has been settled.
    */
   public boolean stash(Object stashedMessage, Baggage stashedBaggage) {
     baggage = stashedBaggage;
@@ -186,8 +186,8 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
       boolean needsFiber = needsOtherThread || (stateBefore & CHAINED) != 0;
       // without a fiber, this thread completes the future
       if (!needsFiber || !recipient.tryRunOnFiber(new Completion<>(this, (R) value, failure, false))) {
-        // so that `awaitCallbacks`, if called on this thread, does not wait for itself: a callback
-        // behind `allOf` may run here and chain code
+        // lets `awaitCallbacks` recognize this thread, which must not wait for itself: a callback
+        // of an `allOf` future may run here and chain code
         messageOrSettler = Thread.currentThread();
         set((R) value, failure);
       } // otherwise a fiber completes the future, and this thread does not wait for it
@@ -414,8 +414,8 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
 
   /**
    * Completes the future of a settled request, which no other code completes. If there is no stack
-   * or memory, a fiber tries it again. A record instead of a lambda, because a lambda that is first
-   * linked without memory may fail forever.
+   * or memory, a fiber tries it again. This is a record, not a lambda: if memory runs out while the
+   * JVM links a lambda for the first time, that lambda may fail forever.
    */
   private record Completion<R>(RequestFuture<R> request, R value, Throwable failure, boolean isByUser)
       implements Runnable, Rescuable {

@@ -79,8 +79,8 @@ public final class Wait implements AutoCloseable {
     private record RefusedWait(Throwable exception, Awaitable awaitable) {}
 
     /**
-     * Gives the drain in the slot of this thread a fiber of its own. Called before this handler
-     * waits or takes another message.
+     * Starts a new fiber for the drain in the slot of this thread. Called before this handler waits
+     * or takes another message.
      */
     protected final void startHandedOver() {
       mayHoldHandOver = false;
@@ -93,7 +93,7 @@ public final class Wait implements AutoCloseable {
 
     /**
      * Cancels the request whose wait was refused with this exception. Called when the handler has
-     * failed with the exception, so it will not use the answer.
+     * failed with this exception, and therefore will not use the answer.
      */
     public final void withdrawRefused(Throwable exception) {
       var refusedWait = lastRefused;
@@ -206,9 +206,10 @@ public final class Wait implements AutoCloseable {
     for (var handler = waiter; handler != null; handler = handler.outer) {
       // before the wait is published, because startHandedOver throws if the stack is exhausted
       if (handler.mayHoldHandOver) handler.startHandedOver();
-      // a thread of a ForkJoinPool may run a task while it waits, and the task may wait, too. The
-      // handler still needs the first wait to end. If the new wait hid the first, the handler that
-      // closes a cycle would not find the first wait, and no other handler would search again
+      // a ForkJoinPool thread that waits may run another task, and that task may wait, too. The
+      // first wait stays published, because the handler needs it to end. If the new wait replaced
+      // the first, the handler that closes a cycle would not find the first wait, and no other
+      // handler would search again
       var publishedWait = handler.currentWait;
       if (publishedWait == null || publishedWait.isOver()) handler.currentWait = wait;
     }

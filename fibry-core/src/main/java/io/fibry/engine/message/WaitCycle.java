@@ -24,8 +24,8 @@ import java.util.function.Predicate;
  * <p><b>No alarm is false.</b> Waits end while a search runs, so a chain may be put together from
  * waits of different moments. Therefore a cycle is accepted only if a second search finds the same
  * {@code Wait} objects, and no wait is over. All waits then lasted from the end of the first search
- * to the beginning of the second. A wait that will end by itself is no edge: the request was
- * answered or promised, or the actor is in the grace period of a kill.
+ * to the beginning of the second. A search does not follow a wait that will end by itself, because
+ * the request was answered or promised, or the actor is in the grace period of a kill.
  *
  * <p><b>Cost.</b> A thread that runs no handler publishes nothing, and reads one thread-local.
  *
@@ -82,8 +82,8 @@ public final class WaitCycle {
   }
 
   /**
-   * Makes the exception for the waiting handler. If a handler in the cycle closes a scope, and the
-   * first target is ending, that target counts as stopped.
+   * Makes the exception for the waiting handler. If a handler in the cycle closes a scope and the
+   * first target is ending, the exception says that this target has stopped.
    */
   public RequestException exception() {
     var firstWait = waits.getFirst();
@@ -185,8 +185,8 @@ public final class WaitCycle {
       if (earliest < Math.max(1, firstStep)) return earliest;
       while (steps.size() > firstStep) {
         var step = steps.pollLastEntry();
-        // wakes only members of the cycle: this thread, which only leads to the cycle, would
-        // otherwise wake itself and search forever
+        // wakes only members of the cycle. This thread leads to the cycle without being a member;
+        // if it woke itself, it would search forever
         if (earliest != NOWHERE && step.getValue().number >= earliest) step.getKey().wakeToSearchAgain();
       }
       return NOWHERE;
@@ -196,7 +196,8 @@ public final class WaitCycle {
       var blockers = wait.target.blockers(wait);
       if (blockers == null) return NOWHERE;
       int number = steps.size();
-      // a placeholder: the search below takes a worker that leads back to this wait as stuck
+      // a placeholder: if a worker's wait leads back to this wait, the search below counts that
+      // worker as stuck
       steps.put(wait, new SearchStep(number, Set.of(), null, null));
       int earliest = NOWHERE;
       int stuckPermits = 0;

@@ -14,7 +14,7 @@ final class MemberTable {
   // marks of members: the lowest bits of a member's number
   static final int SCOPE = 1;
   static final int CLOSES_FIRST = 2; // the member ends before the others
-  private static final int NAME_FREED = 4; // another member may have the name of this member
+  private static final int NAME_FREED = 4; // another member may take the name of this member
   private static final int MARK_BITS = 3;
 
   private static final int STRIPE_BITS = 3;
@@ -70,7 +70,7 @@ final class MemberTable {
     stripe(hash).remove(member, hash);
   }
 
-  /** Lets another member have the name of this member. */
+  /** Frees the name for another member, although this member is still in the table. */
   void freeName(Object member) {
     int hash = hash(member);
     stripe(hash).freeName(member, hash);
@@ -206,7 +206,8 @@ final class MemberTable {
       if (members[gap] == null) return;
       int mask = members.length - 1;
       for (int index = gap + 1 & mask; members[index] != null; index = index + 1 & mask) {
-        if ((index - hashes[index] & mask) < (index - gap & mask)) continue; // its own index is behind the gap
+        // its home index lies behind the gap, so it stays
+        if ((index - hashes[index] & mask) < (index - gap & mask)) continue;
         members[gap] = members[index];
         hashes[gap] = hashes[index];
         numbers[gap] = numbers[index];

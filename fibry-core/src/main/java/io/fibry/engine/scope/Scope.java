@@ -25,7 +25,7 @@ import java.util.function.UnaryOperator;
 
 /** The public methods of a scope; its state is in {@link ScopeState}. */
 public final class Scope extends ScopeState implements ActorScope {
-  /** The root scope of the process; a simulation has its own. */
+  /** The root scope of the process. Each simulation has a root scope of its own. */
   static final class ProcessRoot {
     static final Scope SCOPE = newRoot();
 
@@ -62,7 +62,8 @@ public final class Scope extends ScopeState implements ActorScope {
    * process.
    */
   public static Scope root() {
-    EngineClasses.initialize(); // so Scope has no static initializer, which a stack overflow could end
+    // here, because Scope would stay unusable if a stack overflow ended its static initializer
+    EngineClasses.initialize();
     var simulation = Environment.simulated;
     return simulation == null ? ProcessRoot.SCOPE : simulation.instanceFor(ProcessRoot.SCOPE, Scope::newRoot);
   }

@@ -19,8 +19,8 @@ import java.util.concurrent.ExecutionException;
  *
  * <p><b>Order.</b> First the scope and its inner scopes refuse new members. The members then end
  * one after the other, the youngest first. So a member ends before the older actors that were given
- * to it. The close of an inner scope begins at its turn. It is complete when its last member has
- * ended, or at the end of this close.
+ * to it. The close of an inner scope begins when its turn in this order comes. That close is
+ * complete when the last member of the inner scope has ended, or at the end of this close.
  *
  * <p><b>Limit.</b> After the limit, the remaining actors are interrupted at once, and cut off after
  * a grace period that they share. So a close lasts at most the limit plus the grace period, however
@@ -229,7 +229,7 @@ final class ScopeCloser implements ScopeState.PendingClose {
     claimAll(scope);
     // waits until the actor has ended or its grace period is over, or this thread is interrupted
     for (var cell : killRemaining())
-      if (!await(cell, Deadline.NONE)) cell.cutOff("before its grace was over");
+      if (!await(cell, Deadline.NONE)) cell.cutOff("before its grace period was over");
   }
 
   private List<Cell> killRemaining() {

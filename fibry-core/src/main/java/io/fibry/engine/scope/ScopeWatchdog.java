@@ -19,7 +19,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * to half of the maximum.
  */
 final class ScopeWatchdog {
-  private static final int CHECKS_PER_LIMIT = 4; // checks in the time that one message may take
+  private static final int CHECKS_PER_LIMIT = 4; // number of checks within the handling limit of one message
 
   /** The state of the reports about one actor. Only the check in progress uses this object. */
   private static final class ReportState {

@@ -34,7 +34,7 @@ public abstract class Environment {
   /**
    * Called when an actor has failed, or restarts. Must not throw.
    *
-   * @param actor a {@code io.fibry.Actor}, which this layer does not know
+   * @param actor an {@code io.fibry.Actor}; this package must not depend on that type
    * @param text describes the event; called when the run has ended
    */
   public abstract void recordEvent(Object actor, Supplier<String> text);

@@ -284,7 +284,7 @@ class TimersTest {
           assertThrows(IllegalArgumentException.class, () -> target.sendMessageEvery("x", negativeTime));
 
       assertEquals("a delay of -for ever is negative; give zero or more", delayFailure.getMessage());
-      assertEquals("a period of -for ever never ends; give more than zero", periodFailure.getMessage());
+      assertEquals("a period of -for ever is not positive; give more than zero", periodFailure.getMessage());
     }
     assertEquals(List.of(), letters.all);
   }
