@@ -43,7 +43,8 @@ abstract class TaskScheduler implements Scheduler {
 
   private static long checkedPeriod(Duration period, String name) {
     if (!Objects.requireNonNull(period, name).isPositive())
-      throw new IllegalArgumentException("a period of " + Durations.text(period) + " is not positive; give more than zero");
+      throw new IllegalArgumentException(
+          "a period of " + Durations.text(period) + " is not positive; give more than zero");
     return nanos(period);
   }
 

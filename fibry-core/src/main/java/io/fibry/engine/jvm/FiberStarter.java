@@ -14,16 +14,16 @@ import java.util.function.Consumer;
  * that calls {@link #startPending}.
  *
  * <p>A task starts once, because it leaves the queue once. No task is forgotten. After adding a
- * task, its sender reads {@code called}. If {@code called} is false, the sender starts a fetcher.
- * If {@code called} is true, a started fetcher has not polled the queue yet. Without memory, the
- * JDK may lose a fetcher: if a fetcher is late, the next sender starts another. A superfluous
- * fetcher finds no task.
+ * task, its sender reads {@code fetcherPending}. If it is false, the sender starts a fetcher. If it
+ * is true, a started fetcher has not polled the queue yet. Without memory, the JDK may lose a
+ * fetcher: if a fetcher is late, the next sender starts another. A superfluous fetcher finds no
+ * task.
  */
 final class FiberStarter {
   static final long FETCH_TIMEOUT = 100_000_000; // ns until a fetcher counts as lost
   private static final int MAX_BATCH = 64;
-  private static final VarHandle CALLED =
-      ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "called", VarHandle.class, FiberStarter.class,
+  private static final VarHandle FETCHER_PENDING =
+      ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "fetcherPending", VarHandle.class, FiberStarter.class,
           boolean.class);
 
   private final Executor fibers; // starts a fiber for each task
@@ -32,8 +32,9 @@ final class FiberStarter {
   private final ConcurrentLinkedQueue<Runnable> tasks = new ConcurrentLinkedQueue<>();
   // Whether a fetcher has been started. Cleared by the fetcher before it polls the queue, or by a
   // thread that could not start a fetcher
-  private volatile boolean called;
-  private volatile long calledAt; // by System.nanoTime; a thread that reads an old value starts a superfluous fetcher
+  private volatile boolean fetcherPending;
+  // by System.nanoTime. A thread that reads an old value starts a superfluous fetcher
+  private volatile long fetcherStartedAt;
   private final long fetchTimeout;
 
   FiberStarter(Executor fibers, Consumer<Runnable> retrier, long fetchTimeout) {
@@ -58,18 +59,19 @@ final class FiberStarter {
   }
 
   private void startFetcher() {
-    if (!CALLED.compareAndSet(this, false, true) && System.nanoTime() - calledAt < fetchTimeout) return;
-    calledAt = System.nanoTime();
+    if (!FETCHER_PENDING.compareAndSet(this, false, true) && System.nanoTime() - fetcherStartedAt < fetchTimeout)
+      return;
+    fetcherStartedAt = System.nanoTime();
     try {
       fibers.execute(fetcher);
     } catch (Throwable noThread) {
-      called = false;
+      fetcherPending = false;
       throw noThread;
     }
   }
 
   private void fetch() {
-    called = false;
+    fetcherPending = false;
     var ownTask = tasks.poll();
     if (ownTask == null) return;
     try {
@@ -89,7 +91,7 @@ final class FiberStarter {
    * shrink.
    */
   void startPending() {
-    if (called) startNext();
+    if (fetcherPending) startNext();
   }
 
   /** Starts a task. Returns false if no task waits, or there is no memory for a fiber. */
