@@ -5,7 +5,7 @@ import io.fibry.engine.jvm.StackProbe;
 /**
  * Checks for free space on the stack. A block calls this class before it acquires a lock, or
  * anything else that must be released. Otherwise a StackOverflowError before the release would
- * leave the lock acquired for ever.
+ * leave the lock acquired forever.
  */
 public final class SendStackProbe {
   private SendStackProbe() {}

@@ -6,11 +6,11 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * A lock that works correctly even if a waiting thread overflows its stack. If a fiber's stack is
- * nearly full, a park throws a StackOverflowError. A
- * {@link java.util.concurrent.locks.ReentrantLock} would then keep the fiber in its queue for ever,
- * and would wake no thread behind the fiber. This lock is neither reentrant nor fair, and an
- * interrupt does not end a wait for the lock. Use the lock by
- * {@code try (var held = lock.acquire())}, which releases the lock at the end.
+ * nearly full, a park throws a StackOverflowError. A {@link
+ * java.util.concurrent.locks.ReentrantLock} would then keep the fiber in its queue forever, and
+ * would wake no thread behind the fiber. This lock is neither reentrant nor fair, and an interrupt
+ * does not end a wait for the lock. Use the lock by {@code try (var held = lock.acquire())}, which
+ * releases the lock at the end.
  *
  * <p>A waiting thread adds itself to {@code waiters} and then tries to take the lock. A thread that
  * releases the lock clears {@code isTaken} and then wakes the first waiter. So either the waiter

@@ -28,9 +28,9 @@ import org.slf4j.LoggerFactory;
  * {@snippet class="io.fibry.RecipeSnippetsTest" region="circuitBreaker"}
  *
  * <p>A breaker that is put around several builders has one state for all actors of these builders.
- * The exception of an open breaker is a {@link io.fibry.RequestException}, so it is no failure of
- * the actor; an HTTP server responds to it with 503. If a handler asks another actor, the call
- * fails when that actor refuses the request, answers too late or has ended. Therefore full
+ * The exception of an open breaker is a {@link io.fibry.RequestException}, so it does not count as
+ * a failure of the actor; an HTTP server responds to it with 503. If a handler asks another actor,
+ * the call fails when that actor refuses the request, answers too late or has ended. Therefore full
  * mailboxes open the breaker, too. A call that promises its answer by {@code replyWhen} is counted
  * when it makes the promise.
  */
@@ -112,7 +112,7 @@ public final class CircuitBreaker {
   private String refusalText(boolean isHalfOpen) {
     return "circuit breaker '" + name + (isHalfOpen
         ? "' is half open, and its " + options.probes + " probes have begun; try again when they have ended"
-        : "' is open, since too many calls failed; try again after its pause of " + Durations.text(options.pause));
+        : "' is open, because too many calls failed; try again after its pause of " + Durations.text(options.pause));
   }
 
   private void leave(long periodNumber, long start, Throwable failure) {
@@ -178,7 +178,7 @@ public final class CircuitBreaker {
      * at most {@code calls}, by default 10
      */
     public Options withWindow(int calls, int minCalls) {
-      Arguments.requireAtLeastOne(minCalls, "a breaker that judges by " + minCalls + " calls");
+      Arguments.requireAtLeastOne(minCalls, "a breaker cannot judge by " + minCalls + " calls");
       if (minCalls > calls) throw new IllegalArgumentException("a breaker that counts the latest " + calls
           + " calls never counts " + minCalls + "; let minCalls be at most calls");
       return with(copy -> {
@@ -215,7 +215,7 @@ public final class CircuitBreaker {
      * @param probes at least 1; by default 3
      */
     public Options withProbes(int probes) {
-      Arguments.requireAtLeastOne(probes, "a breaker that closes after " + probes + " probes");
+      Arguments.requireAtLeastOne(probes, "a breaker cannot close after " + probes + " probes");
       return with(copy -> copy.probes = probes);
     }
 

@@ -46,7 +46,7 @@ final class CircuitState {
    * {@code REFUSED_HALF_OPEN}, by the state that refuses it.
    */
   synchronized long enter(long now) {
-    // probes that do not end must not keep the breaker half open for ever, so new probes may begin
+    // probes that do not end must not keep the breaker half open forever, so new probes may begin
     // after another pause
     if (state != State.CLOSED && now - periodStart >= pause && (state == State.OPEN || calls == probes))
       begin(State.HALF_OPEN, now);

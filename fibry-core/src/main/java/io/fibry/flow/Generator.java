@@ -15,7 +15,7 @@ import java.util.stream.Stream;
  * <p>Every {@link #iterator()} starts the producers again, each on its own actor; the builder's
  * mailbox is ignored. If the builder's strategy is {@link io.fibry.Strategy#CALLER}, the producers
  * run on virtual threads instead. If the strategy is an executor, a waiting producer holds one of
- * its threads, so a reader on the last free thread would wait for ever.
+ * its threads, so a reader on the last free thread would wait forever.
  *
  * <p>When a producer throws, the builder's failure policy decides. A retry runs the producer from
  * its start, and the elements that the failed attempt made stay in the sequence. Without a retry

@@ -85,8 +85,8 @@ final class IteratorSubscription<T> implements Flow.Subscription {
     try {
       actor.execute(this::runTask);
     } catch (RejectedExecutionException ended) {
-      // the actor has ended: the subscription was cancelled, or `close` tells the subscriber of the
-      // end
+      // the actor has ended: the subscription was cancelled, or `close` notifies the subscriber of
+      // the end
     }
   }
 
@@ -138,7 +138,7 @@ final class IteratorSubscription<T> implements Flow.Subscription {
     }
     try {
       closeIterator(opened);
-    } catch (Throwable failure) { // no subscriber is left to be told
+    } catch (Throwable failure) { // no subscriber is left that could be notified
       FlowSubscriber.LOG.error("an iterator that was opened after the end of its stream could not be closed", failure);
     }
     return null;

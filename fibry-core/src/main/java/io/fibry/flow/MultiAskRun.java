@@ -30,8 +30,8 @@ import java.util.stream.IntStream;
  * the clock, and its options decide whether texts may show messages.
  */
 final class MultiAskRun<M, R> {
-  // max suppressed failures of an exception: an actor may throw the same exception object for each
-  // request, and would add to it each time
+  // limits the suppressed failures of an exception: an actor may throw the same exception object
+  // for each request, and each request adds failures to it
   private static final int MAX_SUPPRESSED = 10;
   private static final int MAX_NAMES = 10; // in a text
 
@@ -122,7 +122,10 @@ final class MultiAskRun<M, R> {
     }
   }
 
-  /** Returns the names for a text. Threads that describe a waiting caller call this method, too. */
+  /**
+   * Returns the names of the actors that have not answered, for a text. Also called by threads that
+   * describe a waiting caller.
+   */
   private String unansweredNames() {
     var names = IntStream.range(0, actors.size()).filter(i -> i >= requests.size() || !requests.get(i).isDone())
         .mapToObj(i -> actors.get(i).name()).toList();

@@ -12,7 +12,8 @@ import java.util.function.BinaryOperator;
 final class OrderedFold<R> {
   private record Range<R>(long end, R value) {} // `end` is exclusive
 
-  private final TreeMap<Long, Range<R>> ranges = new TreeMap<>(); // by first number; adjacent ranges are merged
+  // the key is the first number of the range; adjacent ranges are merged
+  private final TreeMap<Long, Range<R>> ranges = new TreeMap<>();
   private final BinaryOperator<R> reduce;
 
   OrderedFold(R zero, BinaryOperator<R> reduce) {

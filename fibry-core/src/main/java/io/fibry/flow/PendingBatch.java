@@ -105,7 +105,7 @@ final class PendingBatch<M, B> {
    * batch that the writer refuses is a dead letter.
    */
   private void handOver() {
-    // first, because the timer's message would take a place in the gatherer's mailbox while this
+    // first, because the timer's message would take capacity in the gatherer's mailbox while this
     // thread waits for the writer
     timer.cancel();
     writer.sendMessage(kind.seal().apply(batch));

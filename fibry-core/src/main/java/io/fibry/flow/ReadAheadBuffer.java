@@ -26,7 +26,7 @@ import java.util.concurrent.atomic.AtomicLong;
  *
  * <p>Each waiting thread waits for a future of its own, not for a lock or condition. If a fiber's
  * stack is full, parking throws a StackOverflowError, and a lock or condition would then keep the
- * thread among its waiters for ever.
+ * thread among its waiters forever.
  */
 @SuppressWarnings("try") // the variable of the lock is not used
 final class ReadAheadBuffer<T> {
@@ -244,7 +244,7 @@ final class ReadAheadBuffer<T> {
     var thrown = failure;
     failure = null;
     if (thrown == null) return isEndSeen;
-    // limited, because an exception object that is thrown often would grow for ever
+    // limited, because an exception object that is thrown often would grow forever
     if (thrown.getSuppressed().length < 4) thrown.addSuppressed(new ReaderStack());
     throw Throwables.<RuntimeException>sneakyThrow(thrown);
   }
@@ -274,7 +274,7 @@ final class ReadAheadBuffer<T> {
 
   /**
    * Ends the producers. Kills them before it seals the buffer: the seal makes {@code yield} throw,
-   * and after a kill this exception is no failure of the producer.
+   * and after a kill this exception does not count as a failure of the producer.
    */
   void end() {
     for (var producer : livingProducers()) producer.kill();

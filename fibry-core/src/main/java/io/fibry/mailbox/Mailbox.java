@@ -91,7 +91,7 @@ public final class Mailbox<M> {
    *
    * @param <M> the type of the messages
    * @param order fast and consistent. It runs on the sender's thread, under the mailbox's lock, so
-   * it must not block for ever
+   * it must not block forever
    */
   public static <M> Mailbox<M> priority(Comparator<? super M> order) {
     return new Mailbox<>(Integer.MAX_VALUE, Overflow.REJECT, 0,

@@ -16,7 +16,8 @@ public interface BodyCodec {
    * @param body the bytes of the body
    * @param type the class of the object
    * @return the object, never null
-   * @throws Exception if the body is no object of this type; the client gets the status 400
+   * @throws Exception if the body does not contain an object of this type; the client gets the
+   *     status 400
    */
   <T> T read(byte[] body, Class<T> type) throws Exception;
 

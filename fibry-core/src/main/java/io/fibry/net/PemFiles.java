@@ -90,7 +90,8 @@ final class PemFiles implements Supplier<SSLContext> {
     try {
       times = times();
       if (times.equals(loadedTimes)) {
-        if (refusedTimes != null) LOG.info("{} is again the file that was read", certificates);
+        if (refusedTimes != null)
+          LOG.info("{} is again the file from which the certificate in use was read", certificates);
       } else {
         context = read();
         loadedTimes = times; // after the read, so that files that could not be read are tried again
@@ -100,7 +101,7 @@ final class PemFiles implements Supplier<SSLContext> {
     } catch (IOException | RuntimeException unreadable) {
       if (times.equals(refusedTimes)) return; // each change is logged once
       refusedTimes = times;
-      LOG.warn("{} has changed and cannot be used, so the certificate stays what it was",
+      LOG.warn("{} has changed and cannot be used, so the old certificate stays in use",
           certificates, unreadable);
     }
   }

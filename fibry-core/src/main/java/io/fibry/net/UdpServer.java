@@ -125,7 +125,7 @@ public interface UdpServer extends Exitable {
     public Options withMaxPacket(int bytes) {
       if (bytes < 1 || bytes > UdpSettings.MAX_CONTENT)
         throw new IllegalArgumentException(
-            "packets of at most " + bytes + " bytes; give from 1 to " + UdpSettings.MAX_CONTENT);
+            "a packet cannot be limited to " + bytes + " bytes; give 1 to " + UdpSettings.MAX_CONTENT);
       return with(copy -> copy.maxPacket = bytes);
     }
 
@@ -137,7 +137,7 @@ public interface UdpServer extends Exitable {
      * @return a changed copy
      */
     public Options withMaxReply(int times) {
-      Arguments.requireAtLeastOne(times, "replies of " + times + " times the length of a packet");
+      Arguments.requireAtLeastOne(times, "a reply cannot be limited to " + times + " times the length of its packet");
       return with(copy -> copy.maxReply = times);
     }
 

@@ -6,7 +6,7 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Checks durations, and converts them to nanoseconds and to texts. The class has no static
- * initializer, so its first use cannot fail for ever at the end of a stack.
+ * initializer, so a stack overflow at the first use cannot make it unusable.
  */
 public final class Durations {
   /**

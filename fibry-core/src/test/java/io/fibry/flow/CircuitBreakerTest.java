@@ -154,7 +154,7 @@ class CircuitBreakerTest {
     assertEquals(3, account.ask(3));
     assertEquals(2, scope.report().unhandled().get(Reason.NESTED_REQUEST_FAILED));
     assertEquals(1, scope.report().unhandled().get(Reason.FAILED));
-    assertEquals("circuit breaker 'bank' is open, since too many calls failed; "
+    assertEquals("circuit breaker 'bank' is open, because too many calls failed; "
         + "try again after its pause of 5 s", refusal.getMessage());
     assertEquals("bank", refusal.actor());
     assertEquals(8, refusal.request());
@@ -333,11 +333,11 @@ class CircuitBreakerTest {
           () -> CircuitBreaker.of("x", scope.anonymous(), options)).getMessage());
 
     assertEquals(List.of("a breaker that counts the latest 3 calls never counts 4; let minCalls be at most calls",
-        "a breaker that judges by 0 calls; give at least 1",
+        "a breaker cannot judge by 0 calls; give at least 1",
         "a breaker cannot open at a share of 0.0 failures; give more than 0 and at most 1",
         "a breaker cannot open at a share of NaN failures; give more than 0 and at most 1",
         "a breaker that opens for 0 s protects no service; give more than zero",
-        "a breaker that closes after 0 probes; give at least 1",
+        "a breaker cannot close after 0 probes; give at least 1",
         "each call takes longer than 0 s; give more than zero"), messages);
     assertThrows(IllegalArgumentException.class, () -> CircuitBreaker.of(" ", scope.anonymous(), o -> o));
     assertEquals("builder",

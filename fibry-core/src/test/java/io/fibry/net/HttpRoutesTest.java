@@ -144,7 +144,7 @@ class HttpRoutesTest {
     var failure =
         assertThrows(IllegalArgumentException.class, () -> shop().text("GET /orders/{number}", exchange -> ""));
 
-    assertEquals("'GET /orders/{number}' has a route already, 'GET /orders/{id}'; give each path one",
+    assertEquals("'GET /orders/{number}' has a route already, 'GET /orders/{id}'; give each path only one route",
         failure.getMessage());
     shop().text("PUT /orders/{number}", exchange -> "").text("GET /orders/{number}/{rest...}", exchange -> "");
   }

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Tests the log lines about changed files, with a clock that the tests advance. */
 class PemFilesTest {
   private static final Pattern LOG_LINE = Pattern.compile("(?m)(WARN|INFO) io.fibry.net.PemFiles - \\S+ (.*)$");
-  private static final String INVALID_FILES = "has changed and cannot be used, so the certificate stays what it was";
+  private static final String INVALID_FILES = "has changed and cannot be used, so the old certificate stays in use";
 
   private Path certificate;
   private Path key;
@@ -83,7 +83,7 @@ class PemFilesTest {
     assertEquals(List.of("WARN " + INVALID_FILES), logOfTenChecks());
 
     Files.move(movedFile, certificate);
-    assertEquals(List.of("INFO is again the file that was read"), logOfTenChecks());
+    assertEquals(List.of("INFO is again the file from which the certificate in use was read"), logOfTenChecks());
 
     assertSame(contextBefore, files.get());
     assertEquals(List.of(), logOfTenChecks());

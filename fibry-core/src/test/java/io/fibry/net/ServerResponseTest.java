@@ -78,7 +78,8 @@ class ServerResponseTest {
       client.send("GET / HTTP/1.0\r\n\r\n");
 
       assertThrows(SocketException.class, () -> client.socket.getInputStream().readAllBytes());
-      assertTrue(logged.text().contains("was answered by closing: the answer had begun"), logged.text());
+      assertTrue(logged.text().contains("was answered by closing the connection, because the response had begun"),
+          logged.text());
     }
   }
 

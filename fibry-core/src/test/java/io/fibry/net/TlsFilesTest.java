@@ -136,7 +136,7 @@ class TlsFilesTest {
       passInterval();
       assertEquals("CN=old", nameInCertificate(acceptor, contextTrusting("old", "EC")));
       assertTrue(
-          logged.text().contains(" has changed and cannot be used, so the certificate stays what it was"));
+          logged.text().contains(" has changed and cannot be used, so the old certificate stays in use"));
     }
     write("new", "EC");
     passInterval();

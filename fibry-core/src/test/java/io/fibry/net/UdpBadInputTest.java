@@ -52,9 +52,10 @@ class UdpBadInputTest {
         () -> options.withRate(0, Duration.ofSeconds(1)));
     assertRefused("a rate of 5 packets in 0 s is undefined; give a period of more than zero",
         () -> options.withRate(5, Duration.ZERO));
-    assertRefused("packets of at most 0 bytes; give from 1 to 65507", () -> options.withMaxPacket(0));
-    assertRefused("packets of at most 65508 bytes; give from 1 to 65507", () -> options.withMaxPacket(65_508));
-    assertRefused("replies of 0 times the length of a packet; give at least 1", () -> options.withMaxReply(0));
+    assertRefused("a packet cannot be limited to 0 bytes; give 1 to 65507", () -> options.withMaxPacket(0));
+    assertRefused("a packet cannot be limited to 65508 bytes; give 1 to 65507", () -> options.withMaxPacket(65_508));
+    assertRefused("a reply cannot be limited to 0 times the length of its packet; give at least 1",
+        () -> options.withMaxReply(0));
   }
 
   @Test

@@ -161,7 +161,7 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
 
   /**
    * Returns the first byte of a request. Returns -1 if the connection ends, or the server stops,
-   * before a request; this is no failure.
+   * before a request; neither counts as a failure.
    */
   private int awaitRequest() throws IOException {
     try {
@@ -204,7 +204,7 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
       if (response.isSent() || !(body.failure() instanceof RequestRefusedException refusal)) socket.close();
       else refuse(response, refusal.code);
     } else if (response.isSent()) {
-      server.log(failure, exchange, "by closing: the answer had begun");
+      server.log(failure, exchange, "by closing the connection, because the response had begun");
       response.closeConnectionAfter();
       if (response.endsWithConnection()) socket.reset(socket + " was cut off, because its response broke off");
       socket.close();

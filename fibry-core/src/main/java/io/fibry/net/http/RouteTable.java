@@ -75,7 +75,8 @@ public final class RouteTable {
     var newPattern = RoutePattern.of(pattern);
     for (var entry : entries) if (entry.pattern.isEquivalent(newPattern)) throw new IllegalArgumentException(
         "'" + pattern + "' has a route already"
-            + (entry.pattern.text().equals(pattern) ? "" : ", '" + entry.pattern + "'") + "; give each path one");
+            + (entry.pattern.text().equals(pattern) ? "" : ", '" + entry.pattern + "'")
+            + "; give each path only one route");
     var newEntries = new ArrayList<>(entries);
     newEntries.add(new RouteEntry(newPattern, handler));
     newEntries.sort(Comparator.comparing(RouteEntry::pattern, RoutePattern.ORDER)

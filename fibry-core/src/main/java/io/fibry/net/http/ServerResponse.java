@@ -322,7 +322,7 @@ public final class ServerResponse implements RequestBody.Expectation, ResponseBo
     return isSent;
   }
 
-  /** Returns whether a client would take a close now for the end of a complete response. */
+  /** Returns whether a client would mistake a close now for the end of a complete response. */
   boolean endsWithConnection() {
     return isSent && !isComplete && !isHttp11 && declaredLength < 0;
   }

@@ -15,7 +15,7 @@ final class ServerSentEvents {
   private static final int MAX_UNSENT = 1 << 20;
   private static final Duration PING_PERIOD = Duration.ofSeconds(15);
 
-  @SuppressWarnings("StringOperationCanBeSimplified") // users may send an equal text, which is no ping
+  @SuppressWarnings("StringOperationCanBeSimplified") // a user may send an equal text, which must not count as a ping
   private static final String PING = new String(":");
 
   private static final ClientOutbox.MessageFormat<String> FORMAT =
@@ -37,7 +37,7 @@ final class ServerSentEvents {
   }
 
   private static int size(String event) {
-    long size = 8; // two line ends and the begin of the first line
+    long size = 8; // two line ends and the beginning of the first line
     for (int i = 0; i < event.length(); i++) {
       char c = event.charAt(i);
       size += c == '\n' || c == '\r' ? 7 : c < 0x80 ? 1 : c < 0x800 ? 2 : 3; // a new line begins with "data"

@@ -86,8 +86,8 @@ public final class ExchangePermit {
     }
   }
 
-  // the two flags below change right after the counts of the pool; no call in between could
-  // overflow the stack
+  // the two flags below change right after the counts of the pool, with no call in between that
+  // could overflow the stack
   private final PermitPool pool;
   private boolean isAtWork = true;
   private boolean isAdmitted = true;

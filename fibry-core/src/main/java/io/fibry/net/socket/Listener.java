@@ -235,8 +235,8 @@ public abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
   }
 
   /**
-   * Logs that the client or a limit has ended a conversation. Such an end is no failure of the
-   * handler, and may happen thousands of times.
+   * Logs that the client or a limit has ended a conversation. Such an end does not count as a
+   * failure of the handler, and may happen thousands of times.
    */
   private void logClientError(Throwable failure) {
     long count = isStopping() ? 0 : clientErrorThrottle.countEvent();

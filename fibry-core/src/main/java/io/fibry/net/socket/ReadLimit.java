@@ -13,7 +13,7 @@ import java.time.Duration;
  * second read begins. In that time the client may have filled the buffers of the socket and waited
  * for the handler. When the limit is over, the bytes that have arrived until then can still be
  * read, because the client was in time and this process was late. Later bytes cannot be read, so a
- * client that never stops sending gains no more than a socket holds.
+ * client that never stops sending can add at most the bytes that a socket's buffer holds.
  */
 final class ReadLimit {
   private final Scheduler clock;

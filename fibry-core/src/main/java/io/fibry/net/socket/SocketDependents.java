@@ -13,8 +13,8 @@ final class SocketDependents {
   }
 
   /**
-   * Asks all actors to end, on another thread: the ends of the actors may run code of users, and
-   * the current thread may be the thread of the limit check.
+   * Asks all actors to end, on another thread: the end of an actor may run users' code, and the
+   * current thread may be the thread of the limit check.
    */
   void end() {
     var current = actors;

@@ -30,11 +30,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A UDP server. One actor receives packets on a fiber; another actor handles them. The server has
- * the name, the mailbox and the end of the handling actor. The end of the server closes the socket,
- * which ends the fiber. The receiving actor is in the root scope, so that {@code awaitQuiescence}
- * of the server's scope does not wait for it. The keys, weights and interceptors of the builder are
- * for the handling actor only.
+ * A UDP server. One actor receives packets on a fiber; another actor handles them. The handling
+ * actor gives the server its name and its mailbox, and the server ends when this actor ends. The
+ * end of the server closes the socket, which ends the fiber. The receiving actor is in the root
+ * scope, so that {@code awaitQuiescence} of the server's scope does not wait for it. The keys,
+ * weights and interceptors of the builder are for the handling actor only.
  */
 public final class UdpReceiver extends ForwardingExitable<UdpServer> implements UdpServer {
   private static final Logger LOG = LoggerFactory.getLogger(UdpServer.class);

@@ -31,7 +31,7 @@ import javax.net.ssl.SSLSession;
 /**
  * A WebSocket that is open. The outbox writes each message as one frame. When the outbox ends, it
  * writes the close frame. The reading thread writes pongs, so if a client does not read its pongs,
- * the server stops reading its messages.
+ * the server stops reading the client's messages.
  */
 final class ServerWebSocket implements WebSocketConnection, WebSocketReader.FrameResponder {
   // max time until the client's close frame, after the server's close frame
