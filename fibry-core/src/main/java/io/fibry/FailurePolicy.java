@@ -152,7 +152,7 @@ public final class FailurePolicy {
    * budget or back-off, the budget or back-off of this policy applies; but a policy that restarts
    * nothing has no budget. If both policies have retries or redeliveries, the larger number
    * applies. If {@code choice} throws or returns null, the actor stops. A {@link RequestException}
-   * is no failure of the actor: see {@link #withRequestFailurePolicy}.
+   * does not count as a failure of the actor: see {@link #withRequestFailurePolicy}.
    *
    * @param choice gets the exception and returns a policy; runs on the actor's thread
    */
@@ -168,7 +168,8 @@ public final class FailurePolicy {
    */
   public FailurePolicy withBudget(int restarts, Duration period) {
     requireRestarting("a budget");
-    if (restarts < 0) throw new IllegalArgumentException("a budget of " + restarts + " restarts; give zero or more");
+    if (restarts < 0)
+      throw new IllegalArgumentException("a budget of " + restarts + " restarts is negative; give zero or more");
     if (!Objects.requireNonNull(period, "period").isPositive())
       throw new IllegalArgumentException(
           "a budget cannot count restarts within " + Durations.text(period) + "; give more than zero");

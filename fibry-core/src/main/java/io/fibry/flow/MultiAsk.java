@@ -19,7 +19,7 @@ public final class MultiAsk {
    *
    * @param <M> message
    * @param <R> answers
-   * @param actors to be asked
+   * @param actors the actors to ask
    * @param message sent to each actor
    * @param limit maximum time for all requests together
    * @return the answers, in the order of the actors
@@ -38,7 +38,7 @@ public final class MultiAsk {
    *
    * @param <M> message
    * @param <R> answer
-   * @param actors to be asked, at least one
+   * @param actors the actors to ask; at least one
    * @param message sent to each actor
    * @param limit maximum time for all requests together
    * @return the first answer

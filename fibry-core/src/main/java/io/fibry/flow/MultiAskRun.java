@@ -123,8 +123,8 @@ final class MultiAskRun<M, R> {
   }
 
   /**
-   * Returns the names of the actors that have not answered, for a text. Also called by threads that
-   * describe a waiting caller.
+   * Returns the names of the actors that have not answered, for a text. Threads that describe a
+   * waiting caller call this method, too.
    */
   private String unansweredNames() {
     var names = IntStream.range(0, actors.size()).filter(i -> i >= requests.size() || !requests.get(i).isDone())

@@ -17,7 +17,7 @@ final class MachineRun {
   record InitialEntry(Object state) {
     @Override
     public String toString() {
-      return "the beginning in " + Lines.text(state);
+      return "the entry of the initial state " + Lines.text(state);
     }
   }
 

@@ -77,7 +77,7 @@ final class TransitionTable<S, M> implements Fsm<S, M> {
   public <A extends S> Fsm<S, M> onTimeout(Class<A> state, Duration time, Handler.Returning<A, S> next) {
     requireSubtype(stateType, state, "state");
     Arguments.requirePositive(time, "time", this + " cannot leave "
-        + state.getSimpleName() + " after " + Durations.text(time) + ": it would never be in it");
+        + state.getSimpleName() + " after " + Durations.text(time) + ": it would never be in this state");
     return with(
         new TimeoutRule(state, time, ((Handler.Returning<Object, ?>) Objects.requireNonNull(next, "next"))::handle),
         state.getSimpleName() + " has a time limit");

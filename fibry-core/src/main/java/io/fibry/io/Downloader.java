@@ -209,7 +209,7 @@ public interface Downloader extends Exitable {
      * @return a changed copy
      */
     public Options withMaxBytes(int maxBytes) {
-      Arguments.requireAtLeastOne(maxBytes, "downloads of at most " + maxBytes + " bytes");
+      Arguments.requireAtLeastOne(maxBytes, "a download cannot be limited to " + maxBytes + " bytes");
       return with(copy -> copy.maxBytes = maxBytes);
     }
 
@@ -246,7 +246,7 @@ public interface Downloader extends Exitable {
     public Options withBackoff(Duration initial, Duration max) {
       Arguments.requirePositive(initial, "initial", "a back-off of " + Durations.text(initial) + " is no delay");
       if (Objects.requireNonNull(max, "max").compareTo(initial) < 0) throw new IllegalArgumentException(
-          "a back-off of " + Durations.text(initial) + " that grows to " + Durations.text(max)
+          "a back-off cannot grow from " + Durations.text(initial) + " to " + Durations.text(max)
               + "; let the second be at least the first");
       return with(copy -> {
         copy.initialBackoff = initial;

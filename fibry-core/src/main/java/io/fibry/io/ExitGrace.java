@@ -5,7 +5,7 @@ package io.fibry.io;
  * counted in steps of the waiting thread. A machine that is too busy for the program, or for the
  * thread that reads its output, is too busy for these steps, too. So the output of a program is not
  * cut off because the thread that reads it got no processor time. The time must be limited, because
- * children of a program that has ended are unknown, and may keep the output open for ever.
+ * children of a program that has ended are unknown, and may keep the output open forever.
  */
 final class ExitGrace {
   static final int STEPS = 100;

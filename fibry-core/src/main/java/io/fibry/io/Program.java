@@ -28,7 +28,7 @@ import java.util.stream.Stream;
  * {@snippet class="io.fibry.IoSnippetsTest" region="program"}
  *
  * <p>A pool of actors can limit how many programs run at the same time. A run holds two platform
- * threads until the program and its children have closed the output. These threads are no fibers,
+ * threads until the program and its children have closed the output. These threads are not fibers,
  * because a fiber that reads a pipe would hold its carrier.
  */
 public final class Program implements Cloneable {
@@ -88,7 +88,7 @@ public final class Program implements Cloneable {
   /**
    * Sets the working directory.
    *
-   * @param directory by default that of this JVM
+   * @param directory by default the working directory of this JVM
    * @return a changed copy
    */
   public Program withDirectory(Path directory) {
@@ -117,7 +117,7 @@ public final class Program implements Cloneable {
    */
   public Program withMaxOutput(int maxBytes) {
     if (maxBytes < 0)
-      throw new IllegalArgumentException("an output of at most " + maxBytes + " bytes; give zero or more");
+      throw new IllegalArgumentException("an output cannot be limited to " + maxBytes + " bytes; give zero or more");
     return with(copy -> copy.maxOutput = maxBytes);
   }
 

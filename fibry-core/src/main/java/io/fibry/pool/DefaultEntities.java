@@ -280,7 +280,7 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
   // ---- idle actors
 
   /**
-   * Called on the clock's thread at each tick. The monitor prevents that a turn of the wheel is
+   * Called on the clock's thread at each tick. The monitor keeps a turn of the wheel from being
    * queued behind {@link #awaitAll}, which ends the sweeper.
    */
   private synchronized void onTick() {

@@ -89,8 +89,8 @@ abstract class ChangeSubscription<E> implements Subscription {
       actor.sendMessage(change);
       return true;
     } catch (Throwable refusal) {
-      // thrown by a weigher, a key function or a full stack; not rethrown, because this thread may
-      // be the thread that has changed the value
+      // thrown by a weight or key function, or because the stack is full; not rethrown, because
+      // this thread may be the thread that has changed the value
       LOG.error("follower '{}' did not take {}", actor.name(), builder.describe(change), refusal);
       return !pendingChange.compareAndSet(change, null);
     }

@@ -21,7 +21,7 @@ import java.util.function.UnaryOperator;
  */
 final class ConcurrentObservableMap<K, V> implements ObservableMap<K, V> {
   private static final Object ALL_KEYS = new Object(); // the key of the followers that follow all keys
-  // stands for a known value before the follower has got a value
+  // the value in `knownValues` until the follower has got its first value
   private static final Object NOTHING_KNOWN = new Object();
 
   private final ActorBuilder<?> builder;

@@ -9,9 +9,9 @@ import java.util.function.UnaryOperator;
 
 /**
  * A map that many threads can read, change and subscribe to. Its subscribers, the followers, see
- * the changes of each key in order, and always the last change. A put of an equal value is no
- * change. The map becomes garbage under the same conditions as an {@link ObservableValue}.
- * Thread-safe.
+ * the changes of each key in order, and always the last change. A put of an equal value does not
+ * count as a change. The map becomes garbage under the same conditions as an
+ * {@link ObservableValue}. Thread-safe.
  * {@snippet class="io.fibry.PubsubSnippetsTest" region="observableMap"}
  *
  * @param <K> keys

@@ -7,7 +7,8 @@ import java.util.function.UnaryOperator;
 
 /**
  * A value that many threads can read, change and subscribe to. Its subscribers, the followers, see
- * changes in order, and always the last change. Setting an equal value is no change. Thread-safe.
+ * changes in order, and always the last change. Setting an equal value does not count as a change.
+ * Thread-safe.
  * {@snippet class="io.fibry.PubsubSnippetsTest" region="observableValue"}
  *
  * <p>If the builder has no name and belongs to the root scope, the value becomes garbage when it is

@@ -42,7 +42,7 @@ final class Schedule {
 
   static Exitable atFixedRate(ActorBuilder<?> builder, Duration initialDelay, Duration period,
       Handler<Exitable> task) {
-    Arguments.requirePositive(period, "period", "a period of " + Durations.text(period) + " never ends");
+    Arguments.requirePositive(period, "period", "a period of " + Durations.text(period) + " is not positive");
     return start(builder, initialDelay, true, period, task);
   }
 

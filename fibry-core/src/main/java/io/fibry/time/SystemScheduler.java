@@ -44,7 +44,8 @@ final class SystemScheduler extends TaskScheduler {
   private final AtomicInteger cancelCount = new AtomicInteger();
   private volatile boolean isSleeping; // written by the timer thread, after `wakeUpAt`
   private volatile long wakeUpAt; // when the timer thread's sleep ends, in ns by its clock
-  // Made in advance: a lambda whose first use finds too little memory fails for ever.
+  // Made in advance: if memory runs out while the JVM links a lambda for the first time, that
+  // lambda may fail forever.
   private final Runnable starter = this::startTimerThread;
   private final Runnable loop = this::loop;
   private final PrivilegedAction<Thread> threadMaker = this::makeTimerThread;
@@ -93,7 +94,7 @@ final class SystemScheduler extends TaskScheduler {
    * Returns the timer thread. If it does not exist yet, starts a helper thread that makes the timer
    * thread, and returns null. The current thread does not make and start the timer thread itself:
    * if its stack overflowed between the two steps, the timer thread would never start. The helper
-   * is no fiber, because other fibers may hold all carriers.
+   * is not a fiber, because other fibers may hold all carriers.
    */
   private Thread ensureTimerThread() {
     var thread = timerThread.get();

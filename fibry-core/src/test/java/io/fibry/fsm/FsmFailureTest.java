@@ -139,7 +139,8 @@ class FsmFailureTest {
       throw new IllegalStateException("jammed");
     }));
 
-    assertEquals("the beginning in Closed[]", doors.letters.messages(Reason.FAILED).getFirst().toString());
+    assertEquals("the entry of the initial state Closed[]",
+        doors.letters.messages(Reason.FAILED).getFirst().toString());
     assertEquals(new Closed(), door.ask(new Look()));
   }
 

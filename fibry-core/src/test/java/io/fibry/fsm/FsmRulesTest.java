@@ -81,9 +81,11 @@ class FsmRulesTest {
 
   @Test
   void stateTimeoutOfZeroOrLessIsRefused() {
-    assertRefused("the machine of Door cannot leave Open after 0 s: it would never be in it; give more than zero",
+    assertRefused(
+        "the machine of Door cannot leave Open after 0 s: it would never be in this state; give more than zero",
         () -> fullMachine.onTimeout(Open.class, Duration.ZERO, open -> open));
-    assertRefused("the machine of Door cannot leave Open after -1 s: it would never be in it; give more than zero",
+    assertRefused(
+        "the machine of Door cannot leave Open after -1 s: it would never be in this state; give more than zero",
         () -> fullMachine.onTimeout(Open.class, Duration.ofSeconds(-1), open -> open));
   }
 

@@ -191,7 +191,8 @@ class FsmTest {
     door.sendMessage(new Push("Ada"));
     doors.clock.advance(DoorFixture.OPEN_TIMEOUT);
 
-    assertEquals(List.of("the beginning in Closed[]", "Push[by=Ada]", "the timeout of the state Open[by=Ada]"),
+    assertEquals(
+        List.of("the entry of the initial state Closed[]", "Push[by=Ada]", "the timeout of the state Open[by=Ada]"),
         doors.records);
   }
 

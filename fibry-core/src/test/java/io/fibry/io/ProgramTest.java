@@ -303,7 +303,7 @@ class ProgramTest {
         "the program '/a.BAT' is run by a shell, which interprets its arguments; give a program that needs none",
         () -> Program.of(Path.of("/a.BAT")));
     assertRefused("a limit of 0 s leaves no time to run; give more than zero", () -> shell.withLimit(Duration.ZERO));
-    assertRefused("an output of at most -1 bytes; give zero or more", () -> shell.withMaxOutput(-1));
+    assertRefused("an output cannot be limited to -1 bytes; give zero or more", () -> shell.withMaxOutput(-1));
     assertRefused("'A=B' cannot be the name of a variable; give one without '='",
         () -> shell.withEnvironment("A=B", "c"));
     assertThrows(IOException.class, () -> Program.of(Path.of("/there/is/none")).run());

@@ -36,7 +36,7 @@ public final class Faults {
    * Kills a random actor when a message is sent. Only actors to which a message was sent are
    * killed.
    *
-   * @param probability of a kill at each send
+   * @param probability the probability of a kill at each send
    * @param mayKill returns whether an actor may be killed
    * @return this
    */
@@ -49,7 +49,7 @@ public final class Faults {
    * Delays a thread that could run. The thread handles its messages later, but the messages of one
    * sender keep their order.
    *
-   * @param probability of a delay each time a thread becomes ready
+   * @param probability the probability of a delay each time a thread becomes ready
    * @param max the longest delay
    * @return this
    */
@@ -60,7 +60,7 @@ public final class Faults {
   /**
    * Lets time pass although threads could run, as on a machine that is suspended.
    *
-   * @param probability of a stall at each step
+   * @param probability the probability of a stall at each step
    * @param max the longest stall
    * @return this
    */
@@ -71,7 +71,7 @@ public final class Faults {
   /**
    * Lets clocks jump: all clocks ahead, or only the wall clock, ahead or back.
    *
-   * @param probability of a jump at each step
+   * @param probability the probability of a jump at each step
    * @param max the longest jump
    * @return this
    */
@@ -82,7 +82,7 @@ public final class Faults {
   /**
    * Lets the start of a thread for an actor fail.
    *
-   * @param probability of a failure at each start
+   * @param probability the probability of a failure at each start
    * @return this
    */
   public Faults withFailedThreadStarts(double probability) {
@@ -92,7 +92,7 @@ public final class Faults {
   /**
    * Makes bounded mailboxes smaller than the program asked for: with a capacity of 1 to 3 messages.
    *
-   * @param probability of a smaller mailbox at each call of {@code Mailbox.bounded}
+   * @param probability the probability of a smaller mailbox at each call of {@code Mailbox.bounded}
    * @return this
    */
   public Faults withSmallMailboxes(double probability) {
@@ -111,7 +111,8 @@ public final class Faults {
 
   private static long nanos(Duration max) {
     if (!max.isPositive())
-      throw new IllegalArgumentException("a fault of at most " + Durations.text(max) + "; give more than zero");
+      throw new IllegalArgumentException(
+          "a fault of at most " + Durations.text(max) + " has no effect; give more than zero");
     return SimulatedClock.nanos(max);
   }
 }

@@ -19,7 +19,7 @@ import java.util.concurrent.locks.LockSupport;
 /** Runs a program once, with one seed, and checks that no thread or message remains afterwards. */
 final class ProgramRun {
   private static final Duration CLOSE_LIMIT = Duration.ofMinutes(5); // by the run's clock
-  private static final int MAX_CHECKS = 100; // max checks, after the limit, whether the running handlers have ended
+  private static final int MAX_CHECKS = 100; // how often `close` checks, after the limit, whether handlers still run
 
   private final SimulationRun run;
   private final Network network;

@@ -20,7 +20,7 @@ final class SeedSearch {
 
   private final Options options;
   private final Program program;
-  private final Set<Long> hashes = new HashSet<>(); // of all runs, to count the different orders
+  private final Set<Long> hashes = new HashSet<>(); // the hashes of all runs, to count the different orders
   private long expectedSteps = 100; // steps of a run, estimated
   private long runs; // runs so far
   private long steps; // steps of all runs
@@ -47,7 +47,8 @@ final class SeedSearch {
     }
     var summary = summary();
     if (runs <= options.seeds())
-      LOG.warn("only {}, of {} seeds, in {}", summary, options.seeds(), Durations.text(options.timeLimit()));
+      LOG.warn("only {}; {} seeds were asked for, but the time limit of {} was over", summary, options.seeds(),
+          Durations.text(options.timeLimit()));
     return summary;
   }
 
@@ -84,7 +85,7 @@ final class SeedSearch {
   }
 
   private Simulation.Summary replay(RunReplay replay) {
-    run(replay, false); // not reported: it may differ, because it initializes classes
+    run(replay, false); // the outcome is ignored, because this run initializes classes, and may therefore differ
     var outcome = run(replay, true);
     if (outcome.hasFailed()) throw FailureReport.of(outcome, outcome, "");
     return new Simulation.Summary(1, 1, outcome.steps(), outcome.simulatedNanos() / 1e9);

@@ -27,8 +27,9 @@ public final class SimulatedNetwork {
    */
   public SimulatedNetwork withLatency(Duration min, Duration max) {
     if (min.isNegative() || max.compareTo(min) < 0)
-      throw new IllegalArgumentException("a latency from " + Durations.text(min) + " to " + Durations.text(max)
-          + "; give a min of zero or more, and a max that is not shorter");
+      throw new IllegalArgumentException(
+          "a latency cannot be from " + Durations.text(min) + " to " + Durations.text(max)
+              + "; give a min of zero or more, and a max that is not shorter");
     network.setLatency(SimulatedClock.nanos(min), SimulatedClock.nanos(max));
     return this;
   }
@@ -47,7 +48,7 @@ public final class SimulatedNetwork {
    * Lets connections break, for both sides. This is a kind of fault like the kinds in
    * {@link Faults}.
    *
-   * @param probability of a break at each write
+   * @param probability the probability of a break at each write
    * @return this
    */
   public SimulatedNetwork withDisconnects(double probability) {

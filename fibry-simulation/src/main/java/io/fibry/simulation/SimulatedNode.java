@@ -51,7 +51,7 @@ public final class SimulatedNode {
    * Starts a thread on this node, as a program is started on a machine. Threads that this thread
    * starts are on this node, too. If the code throws an exception, the run fails.
    *
-   * @param name of the thread
+   * @param name the name of the thread
    * @param code the code of the thread
    * @return the thread
    */
@@ -64,7 +64,7 @@ public final class SimulatedNode {
    * Opens a scope whose actors are on this node, whichever thread sends to them. The scope is
    * closed after the program if it is still open.
    *
-   * @param name of the scope
+   * @param name the name of the scope
    * @return an open scope
    */
   public ActorScope openScope(String name) {
@@ -102,7 +102,8 @@ public final class SimulatedNode {
     files.beforeOperation(operation -> {
       if (!fails.test(operation)) return;
       run.note(operation + " fails on the disk of " + domain.name);
-      throw new UncheckedIOException(new IOException("made up: " + operation + " on the disk of " + domain.name));
+      throw new UncheckedIOException(
+          new IOException("simulated fault: " + operation + " on the disk of " + domain.name));
     });
   }
 
@@ -131,7 +132,7 @@ public final class SimulatedNode {
    */
   public void freeze(Duration time) {
     if (!time.isPositive())
-      throw new IllegalArgumentException("a pause of " + Durations.text(time) + "; give more than zero");
+      throw new IllegalArgumentException("a pause of " + Durations.text(time) + " has no effect; give more than zero");
     checkRuns();
     run.note("pause of " + domain.name + ", " + Durations.text(time));
     run.pause(domain, SimulatedClock.nanos(time));

@@ -228,7 +228,7 @@ public final class Simulation {
     private final long firstSeed;
     private final int seeds;
     private final @Nullable Duration timeLimit; // real time; null: none
-    private final long maxSteps; // of a run
+    private final long maxSteps; // max steps of a run
     private final SchedulingPolicy policy;
     private final boolean hasYieldPoints;
     private final boolean failsOnDeadLetters;
@@ -254,7 +254,7 @@ public final class Simulation {
      * @param seeds the number of seeds, by default 1,000
      */
     public Options withSeeds(int seeds) {
-      if (seeds < 0) throw new IllegalArgumentException(seeds + " seeds; give zero or more");
+      if (seeds < 0) throw new IllegalArgumentException(seeds + " is not a number of seeds; give zero or more");
       return new Options(firstSeed, seeds, timeLimit, maxSteps, policy, hasYieldPoints, failsOnDeadLetters, replay);
     }
 
@@ -275,7 +275,8 @@ public final class Simulation {
      */
     public Options withTimeLimit(Duration limit) {
       if (!limit.isPositive())
-        throw new IllegalArgumentException("a limit of " + Durations.text(limit) + "; give more than zero");
+        throw new IllegalArgumentException(
+            "a limit of " + Durations.text(limit) + " leaves no time for a run; give more than zero");
       return new Options(firstSeed, seeds, limit, maxSteps, policy, hasYieldPoints, failsOnDeadLetters, replay);
     }
 
@@ -290,7 +291,7 @@ public final class Simulation {
      * @param max the max number of steps, by default 1,000,000
      */
     public Options withMaxSteps(long max) {
-      if (max < 1) throw new IllegalArgumentException("at most " + max + " steps; give one or more");
+      if (max < 1) throw new IllegalArgumentException("a run cannot be limited to " + max + " steps; give one or more");
       return new Options(firstSeed, seeds, timeLimit, max, policy, hasYieldPoints, failsOnDeadLetters, replay);
     }
 

@@ -181,7 +181,7 @@ class NodeTest {
       node.failDiskOperations("sync"::equals);
       disk.write("file", 0, ByteBuffer.allocate(4).putInt(7).flip());
       var failure = assertThrows(IOException.class, () -> disk.sync("file"));
-      assertEquals("made up: sync on the disk of one", failure.getMessage());
+      assertEquals("simulated fault: sync on the disk of one", failure.getMessage());
       node.crash();
 
       var newDisk = node.restart().disk();

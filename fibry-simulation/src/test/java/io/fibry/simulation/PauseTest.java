@@ -207,7 +207,7 @@ class PauseTest {
     simulate(sim -> {
       var node = sim.node("one");
       var failure = assertThrows(IllegalArgumentException.class, () -> node.freeze(Duration.ZERO));
-      assertEquals("a pause of 0 s; give more than zero", failure.getMessage());
+      assertEquals("a pause of 0 s has no effect; give more than zero", failure.getMessage());
       assertThrows(IllegalArgumentException.class, () -> node.freeze(Duration.ofSeconds(-1)));
       node.crash();
       var refusal = assertThrows(IllegalStateException.class, () -> node.freeze(PAUSE));

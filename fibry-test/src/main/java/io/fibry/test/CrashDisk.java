@@ -210,7 +210,7 @@ public final class CrashDisk implements StorageDirectory {
    * {@code maxDisks} such disks, calls {@code use} with that many random disks instead.
    *
    * @param maxDisks the maximum number of calls
-   * @param seed of the random choice
+   * @param seed decides the random choice
    * @param use gets each disk
    */
   public synchronized void forEachCrashState(int maxDisks, long seed, Consumer<CrashDisk> use) {
@@ -278,7 +278,7 @@ public final class CrashDisk implements StorageDirectory {
   /**
    * Flips a bit of a file, as a decaying disk does.
    *
-   * @param name of the file
+   * @param name the name of the file
    * @param bit its position: 8 times the offset of its byte, plus 0 to 7 for the bit in that byte
    */
   public synchronized void flipBit(String name, long bit) {
@@ -298,7 +298,7 @@ public final class CrashDisk implements StorageDirectory {
   /**
    * Cuts off the end of a file.
    *
-   * @param name of the file
+   * @param name the name of the file
    * @param size the size afterwards, in bytes
    */
   public synchronized void truncate(String name, long size) {

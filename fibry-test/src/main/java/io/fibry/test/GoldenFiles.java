@@ -35,8 +35,8 @@ public final class GoldenFiles {
    * missing, the method adds samples of the current types. It then fails once, so that a developer
    * checks the new files.
    *
-   * @param codec of the stored values
-   * @param folder in the sources of the tests
+   * @param codec the codec of the stored values
+   * @param folder a folder in the sources of the tests
    * @throws AssertionError if a sample cannot be read, or samples were added
    */
   public static void check(DerivedCodec<?> codec, Path folder) {

@@ -42,7 +42,7 @@ public final class NatsServer implements AutoCloseable {
   private static final int PORTS = 12_000; // number of ports from FIRST_PORT on
   private static final int MAX_PORT_ATTEMPTS = 20; // attempts, each with other ports
 
-  /** A port is in use. */
+  /** Thrown if another program uses a port of the server. */
   private static final class PortTakenException extends IllegalStateException {
     private static final long serialVersionUID = 1;
 
@@ -82,7 +82,7 @@ public final class NatsServer implements AutoCloseable {
   /**
    * Starts a server, and returns when it answers clients.
    *
-   * @param folder for its data and its log
+   * @param folder the folder for its data and its log
    * @return the running server
    * @throws IllegalStateException if this machine has no nats-server, or if the server does not
    * start
@@ -94,7 +94,7 @@ public final class NatsServer implements AutoCloseable {
   /**
    * Starts a server, and returns when it answers clients.
    *
-   * @param folder for its data and its log
+   * @param folder the folder for its data and its log
    * @param extraConfiguration additional lines of configuration
    * @return the running server
    * @throws IllegalStateException if this machine has no nats-server, or if the server does not
@@ -114,7 +114,7 @@ public final class NatsServer implements AutoCloseable {
   /**
    * Starts a cluster, and returns when it has a leader.
    *
-   * @param folder for the data and logs of the servers
+   * @param folder the folder for the data and logs of the servers
    * @param servers the number of servers, for example 3
    * @return the running servers
    * @throws IllegalStateException if this machine has no nats-server, or a server does not start

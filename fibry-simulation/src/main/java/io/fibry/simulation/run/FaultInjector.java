@@ -22,7 +22,7 @@ public final class FaultInjector {
   private final Set<FaultKind> disabledKinds; // kinds that the replay leaves out
   private final Set<FaultKind> struckKinds = EnumSet.noneOf(FaultKind.class);
   private final SplittableRandom kindRandom; // decides which kinds this run has
-  // The actors to which messages were sent, for kills.
+  // The actors to which messages were sent; a kill chooses one of them.
   private final Map<Actor<?>, FailureDomain> knownActors = new LinkedHashMap<>();
   private Predicate<Actor<?>> mayKill = actor -> false;
   private boolean hasAllKinds;
@@ -38,7 +38,7 @@ public final class FaultInjector {
   /** Lets a kind of fault strike from now on, unless chance disables it in this run. */
   public void enable(FaultKind fault, double probability, long max) {
     if (!(probability >= 0 && probability <= 1)) throw new IllegalArgumentException(
-        "a probability of " + probability + " for " + fault.label() + "; give one from 0 to 1");
+        "a probability of " + probability + " for " + fault.label() + "; give a number from 0 to 1");
     boolean isEnabled = kindRandom.nextBoolean() || hasAllKinds;
     if (isEnabled) odds.put(fault, new FaultOdds(probability, max));
   }

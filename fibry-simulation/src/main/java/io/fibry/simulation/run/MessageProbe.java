@@ -12,7 +12,7 @@ import io.fibry.simulation.tap.MachineLookup;
  */
 final class MessageProbe implements ContextPropagator<String> {
   private final SimulationRun run;
-  private final FailureDomain domain; // of the actors whose scope has this propagator
+  private final FailureDomain domain; // the failure domain of the actors whose scope has this propagator
 
   MessageProbe(SimulationRun run, FailureDomain domain) {
     this.run = run;

@@ -42,7 +42,7 @@ public final class RunEvents {
   private long @Nullable [] events; // kind and value of each event; null: not recorded
   private int count; // events so far
   private final int wantedEvent;
-  private @Nullable Throwable stackTrace; // of the wanted event; null: not wanted, or not reached
+  private @Nullable Throwable stackTrace; // the stack at the wanted event; null: not wanted, or not reached
 
   private RunEvents(long @Nullable [] events, int wantedEvent) {
     this.events = events;

@@ -17,8 +17,8 @@ public final class SimulatedClock {
   private static final int FREE_READS = 1_000; // reads of the clock, while one thread runs, that do not move it
   private static final long READ_NANOS = 1_000; // ns by which each further read moves the clock
   private static final long SPIN_NANOS = 100; // ns by which a spin moves the clock
-  private static final long MAX_ADVANCE_NANOS = 1_000_000_000; // ns; see advance()
-  private static final long MIN_ADVANCE_NANOS = 1_000_000; // ns; see advance()
+  private static final long MAX_ADVANCE_NANOS = 1_000_000_000; // the longest move of the clock by advance(), in ns
+  private static final long MIN_ADVANCE_NANOS = 1_000_000; // the move of the clock by advance() without a timer, in ns
 
   private final RunEvents events;
   private final TreeSet<ClockTimer> timers = new TreeSet<>();

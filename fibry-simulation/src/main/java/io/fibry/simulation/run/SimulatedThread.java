@@ -10,14 +10,15 @@ import org.jspecify.annotations.Nullable;
 public final class SimulatedThread {
   private static final String THREAD_START_PACKAGE = "io.fibry.engine.jvm."; // its classes start threads
 
-  final Runnable continuation; // of the JDK; runs the thread until it waits, yields or ends
+  final Runnable continuation; // made by the JDK; runs the thread until it waits, yields or ends
   final Thread thread;
   final long number; // the same in each run of a seed; see LivingThreads
   @Nullable
   Actor<?> actor; // the actor whose message the thread handles; null: none
-  public FailureDomain domain; // of that actor; without an actor, the domain in which the thread started
+  public FailureDomain domain; // the domain of that actor; without an actor, the domain in which the thread started
+  // the domain of threads that are started for the receiver of this step's last message; null: none
   @Nullable
-  FailureDomain receiverDomain; // of threads started for the receiver of this step's last message, or null
+  FailureDomain receiverDomain;
   int priority; // for SchedulingPolicy.PRIORITIES: the highest runs first
   int yieldCount; // yields in a row without other progress
   public int initializerDepth; // static initializers that run; above 0, the thread never gives way at yield points

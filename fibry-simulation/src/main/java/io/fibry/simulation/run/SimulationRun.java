@@ -29,9 +29,9 @@ import org.jspecify.annotations.Nullable;
 public final class SimulationRun implements SimulatedMachine, MailboxLimiter {
   private static final long MAX_TIME_AFTER_PROGRAM = 3_600_000_000_000L; // ns by the run's clock; see onProgramEnd
   private static final int MAX_IDLE_STEPS = 100; // idle steps until the clock moves; plus 10 for each ready thread
-  private static final int SILENT_STEP_WEIGHT = 100; // of a step without messages; a step with messages has weight 1
+  private static final int SILENT_STEP_WEIGHT = 100; // for a step without messages; a step with messages has weight 1
   private static final WakeUpBarrier MONITOR_BARRIER = new WakeUpBarrier();
-  public static volatile long externalWaitNanos = 500_000_000; // ns of real time, in awaitExternalStep; tests change it
+  public static volatile long externalWaitNanos = 500_000_000; // real ns that awaitExternalStep waits; tests change it
   private static final int SPINS_UNTIL_YIELD = 64; // spins, or yields of one thread, until all others run first
 
   public final SplittableRandom random; // the random numbers of the program
@@ -58,7 +58,7 @@ public final class SimulationRun implements SimulatedMachine, MailboxLimiter {
   private @Nullable SimulatedThread lastRun; // the thread whose step ran last
   // the failure domain of the thread that is being started; null for the domain of its starter
   private @Nullable FailureDomain startingDomain;
-  private long hash = 0x9E3779B97F4A7C15L; // of the order of steps and timers so far
+  private long hash = 0x9E3779B97F4A7C15L; // hash of the order of steps and timers so far
   private int spins; // spins of all threads so far
   private boolean isOvertaking; // another thread had been ready for longer than the thread that runs
   private boolean endedAtYieldPoint; // the last step ended at a point of YieldPoints
@@ -307,7 +307,7 @@ public final class SimulationRun implements SimulatedMachine, MailboxLimiter {
   private boolean awaitExternalStep() {
     if (trace == null || livingThreads.list().isEmpty()) return false;
     long limit = externalWaitNanos;
-    long deadline = System.nanoTime() + limit; // real time, because the player is no simulated thread
+    long deadline = System.nanoTime() + limit; // real time, because the player is not a simulated thread
     for (long remaining = limit; externalSteps.isEmpty() && remaining > 0; remaining = deadline - System.nanoTime())
       LockSupport.parkNanos(remaining);
     return !externalSteps.isEmpty();

@@ -6,13 +6,13 @@ import java.util.concurrent.TimeUnit;
  * Finds out whether a step holds its carrier for too long, or only gets little processor time. The
  * thread that waits for the run calls {@link #check} once a second.
  *
- * <p>The limit is the patience, a number of seconds. A step that computes holds the carrier after
- * so many seconds of processor time, however long these take on a busy machine. A step that waits
- * without leaving the carrier holds it after as many checks in a row at which it waited. Some
- * threads count as running although they wait: in native code, or while another thread initializes
- * a class. Such a thread uses no processor time, and holds the carrier after six times as many
- * checks in a row. Fewer checks are not enough, because on a busy machine a running thread may get
- * no processor time for seconds.
+ * <p>The limit is the patience, a number of seconds. A step that computes counts as holding the
+ * carrier after that many seconds of processor time, however long these take on a busy machine. A
+ * step that waits without leaving the carrier counts as holding it after as many checks in a row at
+ * which it waited. Some threads count as running although they wait: in native code, or while
+ * another thread initializes a class. Such a thread uses no processor time, and counts as holding
+ * the carrier after six times as many checks in a row. Fewer checks are not enough, because on a
+ * busy machine a running thread may get no processor time for seconds.
  */
 final class StepWatchdog {
 
@@ -24,8 +24,8 @@ final class StepWatchdog {
 
   private final int patience; // s of processor time, and number of checks
   private long lastStep = -1; // the step at the last check; -1: none
-  private long startProcessorTime; // ns; of the carrier, at the first check of the step
-  private long lastProcessorTime; // ns; of the carrier, at the last check
+  private long startProcessorTime; // processor time of the carrier at the first check of the step, in ns
+  private long lastProcessorTime; // processor time of the carrier at the last check, in ns
   private int waitingChecks; // checks in a row at which the thread waited
   private int idleChecks; // checks in a row at which the thread waited, or had used no further processor time
 

@@ -8,7 +8,8 @@ import org.jspecify.annotations.Nullable;
  * Chooses the thread whose step runs next, in one run. Used by the carrier and simulated threads.
  */
 public interface ThreadChooser {
-  int MAX_ODDS_EXPONENT = 10; // a thread gives way at one of 2 to one of 1,024 yield points, depending on the seed
+  // the seed decides how often a thread gives way: from once in 2 to once in 1,024 yield points
+  int MAX_ODDS_EXPONENT = 10;
 
   /**
    * Returns the index of the chosen thread.
