@@ -117,7 +117,7 @@ public interface Actor<M> extends Exitable, Executor {
   /**
    * {@return a timer that sends a message later, and replaces the actor's timer with an equal key}
    * Use this method for alarms, such as a time-out. If the actor ends before the message is sent,
-   * the message is discarded and is no dead letter.
+   * the message is discarded, and does not become a dead letter.
    *
    * @param key identifies the timer, compared by {@code equals}
    * @param message never null

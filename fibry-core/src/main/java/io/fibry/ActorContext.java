@@ -81,8 +81,8 @@ public interface ActorContext<M> {
 
   /**
    * {@return how long the asker of the current message still waits, or empty if the asker has no
-   * limit or the message is no request} Use this time as the limit of calls to other libraries. An
-   * {@code ask} in the handler applies this limit by itself.
+   * limit or the message is not a request} Use this time as the limit of calls to other libraries.
+   * An {@code ask} in the handler applies this limit by itself.
    */
   Optional<Duration> remainingTime();
 

@@ -1,8 +1,8 @@
 package io.fibry;
 
 /**
- * Says whether a request that got no answer is handled all the same, and thus whether it may be
- * sent again.
+ * Says whether a request that got no answer is handled anyway, and thus whether it may be sent
+ * again.
  */
 public enum FailureOutcome {
   /** The request was not handled, and never will be. It may be sent again. */

@@ -247,11 +247,11 @@ public final class FailurePolicy {
   /**
    * {@return a copy with a separate policy for a {@link RequestException} that the handler throws}
    * The exception means that another actor refused the handler's request, was late or had ended,
-   * which is no failure of this actor. Without a separate policy, the actor continues with its
-   * state. The actor does not retry, restart or escalate, even if its policy does so for other
-   * failures. Its own asker gets the exception, and the message counts as
-   * {@link DeadLetter.Reason#NESTED_REQUEST_FAILED}. The log gets at most one line a second,
-   * without a stack.
+   * which does not count as a failure of this actor. Without a separate policy, the actor continues
+   * with its state. The actor does not retry, restart or escalate, even if its policy does so for
+   * other failures. Its own asker gets the exception, and the message counts as {@link
+   * DeadLetter.Reason#NESTED_REQUEST_FAILED}. The log gets at most one line a second, without a
+   * stack.
    *
    * @param policy the policy for such exceptions; if it has a separate policy of its own, that
    * separate policy is ignored

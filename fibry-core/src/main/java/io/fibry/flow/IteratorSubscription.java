@@ -16,8 +16,8 @@ import java.util.concurrent.RejectedExecutionException;
  *
  * <p>A cancellation interrupts the actor only while the actor is inside the iterator, never in the
  * subscriber's code. An iterator that ignores the interrupt is closed by the thread that cuts the
- * actor off, while the actor may still read it. The monitor guards all fields; no code of the user
- * runs under it.
+ * actor off, while the actor may still read it. The monitor guards all fields; no user code runs
+ * under it.
  */
 final class IteratorSubscription<T> implements Flow.Subscription {
   private static final int TASK_SIZE = 256;

@@ -26,8 +26,8 @@ import org.slf4j.LoggerFactory;
  * the next item. A worker that has got its first item makes another worker, up to
  * {@code maxParallel} workers.
  *
- * <p>Code of the user runs while an item is taken, and while a result is folded. Therefore each of
- * the two has a lock of its own, and neither runs under the monitor.
+ * <p>User code runs while an item is taken, and while a result is folded. Therefore taking and
+ * folding have one lock each, and neither happens under the monitor.
  */
 final class MapReduceRun<T, R> {
   private static final Logger LOG = LoggerFactory.getLogger(MapReduce.class);

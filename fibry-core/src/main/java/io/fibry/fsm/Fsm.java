@@ -102,8 +102,8 @@ public interface Fsm<S, M> {
 
   /**
    * Adds code that runs when this state is entered. For the initial state the code runs as soon as
-   * the actor is made. If the code throws, the machine is in this state all the same, and the
-   * message that caused the transition has failed.
+   * the actor is made. If the code throws, the machine is in this state anyway, and the message
+   * that caused the transition has failed.
    *
    * @param <A> state
    * @param state class of the state

@@ -95,7 +95,7 @@ public final class HttpRoutes {
    * @param root an existing folder
    * @return these routes and the new route
    * @throws IllegalArgumentException if the path is malformed or has a route already, or the root
-   * is no folder
+   * is not a folder
    */
   public HttpRoutes files(String path, Path root) {
     return new HttpRoutes(table.withFiles(path, Objects.requireNonNull(root, "root")));

@@ -136,7 +136,7 @@ final class EntityTimers {
     private void retrySending() {
       try {
         helperActors.clock().schedule(THREAD_RETRY_DELAY, this::startSending);
-      } catch (Throwable noTimer) { // thrown by the user's scheduler, or for lack of memory
+      } catch (Throwable noTimer) { // thrown by the user's scheduler, or because memory is exhausted
         phase.set(SendPhase.IDLE); // the next period tries again
         sendToDeadLetters();
       }
@@ -163,7 +163,7 @@ final class EntityTimers {
     void sendToDeadLetters() {
       try {
         capturedContext.execute(() -> helperActors.endedActor(address.name()).sendMessage(message));
-      } catch (Throwable failure) { // for lack of memory, or because the key has no text
+      } catch (Throwable failure) { // memory is exhausted, or `toString` of the key threw
         LOG.error("the message of a timer could not become a dead letter", failure);
       }
     }

@@ -118,7 +118,7 @@ final class IdleWheel<K, M> {
       entity.next = null;
       try {
         scanEntity(entity, currentTick);
-      } catch (Throwable failure) { // thrown for lack of memory, or by code of users
+      } catch (Throwable failure) { // thrown because memory is exhausted, or by user code
         putIntoSlot(entity, currentTick + idleTicks);
       }
       entity = next;

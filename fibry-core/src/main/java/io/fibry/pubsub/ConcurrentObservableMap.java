@@ -21,7 +21,7 @@ import java.util.function.UnaryOperator;
  */
 final class ConcurrentObservableMap<K, V> implements ObservableMap<K, V> {
   private static final Object ALL_KEYS = new Object(); // the key of the followers that follow all keys
-  // the value in `knownValues` until the follower has got its first value
+  // the value in `knownValues` until the follower has received its first value
   private static final Object NOTHING_KNOWN = new Object();
 
   private final ActorBuilder<?> builder;
@@ -100,7 +100,7 @@ final class ConcurrentObservableMap<K, V> implements ObservableMap<K, V> {
       toNotify.addAll(followers.getOrDefault(key, List.of()));
       for (var follower : toNotify) follower.addChange(key, current, next);
     }
-    for (var follower : toNotify) follower.notifyChange(); // not under the monitor: on CALLER this runs code of users
+    for (var follower : toNotify) follower.notifyChange(); // not under the monitor: on CALLER this runs user code
     return true;
   }
 

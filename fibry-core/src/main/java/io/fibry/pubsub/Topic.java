@@ -14,7 +14,7 @@ import java.util.concurrent.Executor;
  * {@snippet class="io.fibry.PubsubSnippetsTest" region="topic"}
  *
  * <p>A subscriber gets the messages of each publisher in order. A message that is published while
- * there are no subscribers is no dead letter.
+ * there are no subscribers does not become a dead letter.
  *
  * <p>A topic ends like an actor. After {@link #sendPoisonPill} and {@link #close}, messages that
  * were published before the call are handled; after {@link #askExit} and {@link #kill} they are
@@ -48,7 +48,7 @@ public interface Topic<M> extends Exitable {
    *
    * @param message never null
    * @throws io.fibry.AskCycleException if a wait for a full mailbox could never end; all other
-   * subscribers have got the message
+   * subscribers have received the message
    */
   void publish(M message);
 

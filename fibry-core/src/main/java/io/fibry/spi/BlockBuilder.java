@@ -187,7 +187,7 @@ public interface BlockBuilder<M> extends ActorBuilder<M> {
 
   /**
    * {@return a copy for actors that may lose some messages of the block itself} If a negligible
-   * message is lost, it is not counted and is no dead letter.
+   * message is lost, it is not counted, and does not become a dead letter.
    *
    * @param isNegligible returns whether the loss of a message does not matter, such as a ping, or
    * an event that may arrive after its actor has ended

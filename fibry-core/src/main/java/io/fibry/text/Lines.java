@@ -45,7 +45,7 @@ public final class Lines {
     try {
       String message = failure.getMessage();
       return message == null ? failure.getClass().getName() : escaped(message);
-    } catch (Throwable thrown) { // getMessage may be code of the user
+    } catch (Throwable thrown) { // getMessage may be user code
       return describeFailed(failure, "getMessage", thrown);
     }
   }
@@ -54,7 +54,7 @@ public final class Lines {
   public static String thrown(Throwable failure) {
     try {
       return escaped(failure.toString());
-    } catch (Throwable thrown) { // toString may be code of the user
+    } catch (Throwable thrown) { // toString may be user code
       return describeFailed(failure, "toString", thrown);
     }
   }

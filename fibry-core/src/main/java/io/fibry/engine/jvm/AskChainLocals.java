@@ -9,8 +9,8 @@ import java.util.List;
  */
 public final class AskChainLocals {
   /**
-   * Whether this process has ever sent a request with such askers. Set on the sender's thread,
-   * before the request is sent.
+   * Whether this process has ever sent a request with askers in other processes. Set on the
+   * sender's thread, before the request is sent.
    */
   public static boolean everUsed;
 

@@ -6,9 +6,9 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 /**
- * The one place that repeats starts and other work that failed for lack of memory or stack. A
- * thread starts a fiber for each task, until the start succeeds. Work that throws on its fiber is
- * added again. Adding a start allocates no memory.
+ * Repeats starts and other work that failed because memory or stack was exhausted. All such retries
+ * of the engine are made here. A thread tries to start a fiber for each task, until the start
+ * succeeds. Work that throws on its fiber is added again. Adding a start allocates no memory.
  *
  * <p>No start is missed once the thread runs. {@code add} fills a slot and then unparks the thread.
  * The thread checks all slots before it parks, and an unpark in between makes that park return at

@@ -24,7 +24,7 @@ public final class Baggage {
    */
   public static boolean hadPropagators;
 
-  private final Object[] captures; // a capture, perhaps null, for each propagator; null without propagators
+  private final Object[] captures; // one capture for each propagator; a capture may be null. Null without propagators
   public final List<String> askers;
   // System.nanoTime of the sending; 0 if messages are not recorded
   private final long sentAt = JfrEvents.isRecordingMessages() ? System.nanoTime() : 0;

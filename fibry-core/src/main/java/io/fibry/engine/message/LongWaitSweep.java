@@ -8,10 +8,10 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
  * A task that starts a timer for each wait that still lasts. A wait schedules the task for 10 ms
  * later, unless the task is scheduled already. Most waits end earlier, and need no timer.
  *
- * <p>A wait occupies a slot until the sweep takes it, or the waiting thread does when the wait
- * ends. The number of the thread chooses a stripe of 16 slots. If all slots of the stripe are
- * occupied, the wait is added to a list. Slots are better, because a list keeps ended waits in
- * memory until the next sweep.
+ * <p>A wait occupies a slot until the sweep removes the wait, or until the waiting thread removes
+ * it at the end of the wait. The number of the thread chooses a stripe of 16 slots. If all slots of
+ * the stripe are occupied, the wait is added to a list. Slots are better, because a list keeps
+ * ended waits in memory until the next sweep.
  */
 final class LongWaitSweep {
   static final Duration PERIOD = Duration.ofMillis(10);
@@ -19,7 +19,8 @@ final class LongWaitSweep {
   private static final int SLOTS_IN_STRIPE = 16; // a cache line
   // null -> a wait, by the thread that adds it; a wait -> null, by the waiting thread or the sweep
   private static final AtomicReferenceArray<SweepEntry> SLOTS = new AtomicReferenceArray<>(STRIPES * SLOTS_IN_STRIPE);
-  // one list for each stripe, at its first element; threads push, the sweep takes all
+  // one list for each stripe, at the stripe's first index; threads push waits, and the sweep takes
+  // the whole list
   private static final AtomicReferenceArray<SweepEntry> LISTS = new AtomicReferenceArray<>(STRIPES * SLOTS_IN_STRIPE);
   private static final SharedCheck SWEEP = new SharedCheck(PERIOD, LongWaitSweep::run);
 
@@ -38,7 +39,10 @@ final class LongWaitSweep {
     SWEEP.schedule();
   }
 
-  /** Adds a wait that could not expire for lack of memory, to the next sweep. Throws nothing. */
+  /**
+   * Adds a wait to the next sweep, because memory was exhausted when the wait had to expire. Throws
+   * nothing.
+   */
   static void addQuietly(SweepEntry wait) {
     put(wait);
     SWEEP.scheduleEventually();

@@ -39,7 +39,7 @@ public final class RequestFailures {
 
   /**
    * Returns the exception that an asker got in place of an answer, even if a future has wrapped
-   * that exception. Returns null if the failure is no such exception.
+   * that exception. Returns null if the failure is another exception.
    */
   public static RequestException requestExceptionIn(Throwable failure) {
     var cause = failure;

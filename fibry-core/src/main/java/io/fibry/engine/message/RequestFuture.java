@@ -21,10 +21,10 @@ import java.util.concurrent.ExecutionException;
  * bytes.
  *
  * <p><b>States.</b> One byte has flags that are set by compare-and-set. BEGUN: a drain handles the
- * request, and only a stash clears the flag. SETTLED: it has a result, or was withdrawn. CHAINED:
- * code of a user is chained to it. CALLBACKS_RUN: a thread that chains code need not wait. A drain
- * sets this flag after it has run the callbacks. A cancel, a limit or a completion from outside
- * sets it together with SETTLED, because its thread is permitted to run callbacks.
+ * request, and only a stash clears the flag. SETTLED: the request has a result, or was withdrawn.
+ * CHAINED: a user has chained code to the future. CALLBACKS_RUN: a thread that chains code need not
+ * wait. A drain sets this flag after it has run the callbacks. A cancel, a limit or a completion
+ * from outside sets it together with SETTLED, because its thread is permitted to run callbacks.
  *
  * <p><b>BEGUN against SETTLED</b> decides whether the request is handled. A drain sets BEGUN when
  * it takes the request; a cancel, a limit, or a completion from outside sets SETTLED. The first of
@@ -341,7 +341,7 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
     return true;
   }
 
-  /** Cancels the request on another thread, because code of a user may be chained to it. */
+  /** Cancels the request on another thread, because a user may have chained code to it. */
   @Override
   public void cancelUnlessBegun() {
     if (!isBlocking && !isBegun()) runOffThread(() -> cancel(false));
@@ -381,8 +381,9 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
   }
 
   /**
-   * Settles the request without its actor. Returns false if the request was already settled.
-   * Without memory, this method throws and changes nothing, or a fiber completes the future later.
+   * Settles the request from outside of its actor: for a cancel, an expired limit, or the end of
+   * the actor. Returns false if the request was already settled. Without memory, this method throws
+   * and changes nothing, or a fiber completes the future later.
    */
   private boolean settleExternally(Reason reason, R value, Throwable failure) {
     StackProbe.probeForActivation(); // also for the calls that remove the entry from its mailbox
@@ -413,8 +414,8 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
   }
 
   /**
-   * Completes the future of a settled request, which no other code completes. If there is no stack
-   * or memory, a fiber tries it again. This is a record, not a lambda: if memory runs out while the
+   * Completes the future of a settled request; no other code completes it. If stack or memory is
+   * exhausted, a fiber tries again. This is a record, not a lambda: if memory runs out while the
    * JVM links a lambda for the first time, that lambda may fail forever.
    */
   private record Completion<R>(RequestFuture<R> request, R value, Throwable failure, boolean isByUser)
@@ -464,7 +465,7 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
 
   /**
    * Waits until the thread that settled the request will run no more callbacks. Waits at most 0.1
-   * s, because a callback behind {@code allOf} may block that thread.
+   * s, because a callback of an {@code allOf} future may block that thread.
    */
   private void awaitCallbacks() {
     var thisThread = Thread.currentThread();

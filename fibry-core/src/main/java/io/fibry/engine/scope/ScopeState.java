@@ -133,8 +133,8 @@ abstract class ScopeState extends OwningScope {
   }
 
   /**
-   * Adds a hook, then reads {@code isShut}. A close sets {@code isShut}, then runs the hooks. So
-   * the hook runs in any case.
+   * Adds a hook, then reads {@code isShut}. A close sets {@code isShut}, then runs the hooks. So at
+   * least one of the two threads runs the hook.
    */
   public final CloseHook onClosing(Runnable code) {
     var hook = closeHooks.add(Objects.requireNonNull(code, "hook"), name);

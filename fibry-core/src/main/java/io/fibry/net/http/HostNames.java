@@ -46,7 +46,8 @@ public record HostNames(Set<String> names) {
 
   /**
    * Returns whether DNS rebinding cannot have caused this Host header: it is one of the names,
-   * localhost, or an IP address. If every name is allowed, there are no names.
+   * localhost, or an IP address. If every name is allowed, the list of names is empty, so only
+   * localhost and IP addresses are safe.
    */
   public boolean isSafeFromRebinding(String host) {
     var name = nameWithoutPort(host);

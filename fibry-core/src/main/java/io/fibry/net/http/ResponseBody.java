@@ -8,8 +8,8 @@ import java.util.Objects;
 /**
  * The body of a response, to which a handler writes. A body that fits into the buffer is sent at
  * the end, with its length. A longer or flushed body is sent in parts. If its length is not set,
- * these parts are chunks; HTTP/1.0 has no chunks, so there the close of the connection ends the
- * body. A handler cannot write more bytes than the Content-Length that it has set; if it writes
+ * these parts are chunks. HTTP/1.0 has no chunks, so with HTTP/1.0 the close of the connection ends
+ * the body. A handler cannot write more bytes than the Content-Length that it has set; if it writes
  * fewer, the connection is closed. Used by the thread of its exchange.
  */
 final class ResponseBody extends OutputStream {

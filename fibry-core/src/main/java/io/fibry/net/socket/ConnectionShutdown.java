@@ -67,7 +67,7 @@ public final class ConnectionShutdown {
     return isIdle;
   }
 
-  private static void end(Exitable endlessActor) { // on another thread, because its end may run code of a user
+  private static void end(Exitable endlessActor) { // on another thread, because its end may run user code
     Thread.ofVirtual().inheritInheritableThreadLocals(false).start(endlessActor::sendPoisonPill);
   }
 

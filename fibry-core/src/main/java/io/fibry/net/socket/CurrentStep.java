@@ -7,7 +7,7 @@ import io.fibry.text.Lines;
 /**
  * The present step of a conversation: the line, frame, message or exchange that is handled. While
  * the conversation reads or writes, it waits for its client, and no step is shown. The work after
- * such a wait is shown as a new step, so a long response is not taken for a slow step. Written by
+ * such a wait is shown as a new step, so a long response is not reported as a slow step. Written by
  * the conversation's thread, read by any thread.
  */
 public final class CurrentStep implements MultiStepMessage {

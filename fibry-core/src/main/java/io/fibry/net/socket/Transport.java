@@ -59,7 +59,9 @@ interface Transport {
   /** Ends the output; later writes fail. */
   void endOutput() throws IOException;
 
-  /** Makes a later close send a reset, which the client cannot take for the end of the stream. */
+  /**
+   * Makes a later close send a reset, which the client cannot mistake for the end of the stream.
+   */
   void resetOnClose();
 
   /** Closes the connection. Never waits. */

@@ -66,7 +66,7 @@ public final class Forwarder implements Handler<ClientConnection> {
         pump(fromTarget, clientSocket, bytesToClient);
       } catch (Throwable thrown) {
         failure[0] = thrown;
-        // a reset, because after a normal close the client would take the truncated stream for
+        // a reset, because after a normal close the client would consider the truncated stream
         // complete
         clientSocket.reset("the target of " + clientSocket + " broke off: " + Lines.message(thrown));
       }
@@ -75,7 +75,7 @@ public final class Forwarder implements Handler<ClientConnection> {
       pump(fromClient, fromTarget.socket, bytesToTarget);
       targetFiber.join(); // the fiber ends when the target has ended its stream, or a socket is closed
     } catch (Throwable thrown) {
-      // a reset, because after a normal close the target would take the truncated stream for
+      // a reset, because after a normal close the target would consider the truncated stream
       // complete
       clientSocket.reset(clientSocket + " broke off: " + Lines.message(thrown));
       throw thrown;

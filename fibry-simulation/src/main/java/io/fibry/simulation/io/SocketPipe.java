@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * simulated thread at a time.
  */
 final class SocketPipe {
-  private static final int MAX_BYTES = 64 * 1024; // a writer waits while the pipe has so many unread bytes
+  private static final int MAX_BYTES = 64 * 1024; // a writer waits while the pipe has this many unread bytes
 
   /** @param due ns by the run's clock when the bytes arrive, unless a partition delays them */
   private record PipeChunk(byte[] bytes, long due) {}

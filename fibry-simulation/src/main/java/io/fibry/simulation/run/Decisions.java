@@ -20,7 +20,7 @@ public final class Decisions {
     return count;
   }
 
-  /** Returns the rank of a decision, or zero behind the last decision. */
+  /** Returns the rank of a decision, or zero after the last decision. */
   public int rank(int index) {
     return index < count ? ranks[index] : 0;
   }
@@ -35,7 +35,7 @@ public final class Decisions {
 
   /**
    * Returns a copy in which the decisions {@code indices[from]} to {@code indices[to - 1]} have
-   * rank zero. Indices behind the last decision are ignored.
+   * rank zero. Indices after the last decision are ignored.
    */
   public Decisions withoutDeviations(int[] indices, int from, int to) {
     var copy = new Decisions();

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * failure shows has a trace.
  */
 public final class MessageTrace {
-  private static final int MAX_EVENTS = 60; // a failure shows at most so many events, the last of the run
+  private static final int MAX_EVENTS = 60; // a failure shows at most this many events, the last of the run
   private static final int MAX_TEXT = 60; // characters shown of a message
   private static final int YIELD_FRAMES = 3; // the frames of onYield, SimulationRun.passYieldPoint and YieldPoints.pass
 

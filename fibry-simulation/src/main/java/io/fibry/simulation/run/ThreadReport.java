@@ -39,7 +39,7 @@ public final class ThreadReport {
         || frame.getClassName().startsWith("io.fibry.simulation.tap.");
   }
 
-  /** Returns whether a frame belongs to Fibry; examples of Fibry count as code of a user. */
+  /** Returns whether a frame belongs to Fibry; Fibry's examples count as user code. */
   private static boolean isLibraryFrame(StackTraceElement frame) {
     return frame.getClassName().startsWith("io.fibry.") && !frame.getClassName().startsWith("io.fibry.examples.");
   }
