@@ -62,7 +62,7 @@ final class BatchActor<M> extends ForwardingActor<M> {
     Arguments.requireAtLeastOne(size, "a batch of " + size + " messages would never be full");
     Arguments.requirePositive(wait, "wait", "a batch cannot wait " + Durations.text(wait) + " for its messages");
     if (BlockBuilder.of(builder).mailbox().isPriority()) throw new IllegalArgumentException(
-        "a batch is timed by messages of its own, which a priority mailbox cannot order; give it another mailbox");
+        "a batch sends itself messages at time limits, which a priority mailbox cannot order; give it another mailbox");
     if (BlockBuilder.of(builder).isPooled())
       throw new IllegalArgumentException("the workers of a pool would gather a batch each; give a builder of actors");
     var boundedBuilder =

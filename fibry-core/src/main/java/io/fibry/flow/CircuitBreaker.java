@@ -29,7 +29,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A breaker that is put around several builders has one state for all actors of these builders.
  * The exception of an open breaker is a {@link io.fibry.RequestException}, so it does not count as
- * a failure of the actor; an HTTP server responds to it with 503. If a handler asks another actor,
+ * a failure of the actor. An HTTP server responds to it with 503. If a handler asks another actor,
  * the call fails when that actor refuses the request, answers too late or has ended. Therefore full
  * mailboxes open the breaker, too. A call that promises its answer by {@code replyWhen} is counted
  * when it makes the promise.

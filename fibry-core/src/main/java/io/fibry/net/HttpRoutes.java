@@ -158,7 +158,7 @@ public final class HttpRoutes {
    */
   public HttpRoutes onFailure(Class<? extends Throwable> type, int status) {
     if (status < 400 || status > 599)
-      throw new IllegalArgumentException("a status of " + status + " is no failure; give 400 to 599");
+      throw new IllegalArgumentException("a status of " + status + " is not a failure; give 400 to 599");
     return new HttpRoutes(table.withFailureStatus(Objects.requireNonNull(type, "type"), status));
   }
 

@@ -119,7 +119,7 @@ final class PemFiles implements Supplier<SSLContext> {
       return contextOf(chain, privateKey(chain[0]), trustManagers);
     } catch (GeneralSecurityException | IllegalArgumentException unusable) {
       throw new IllegalArgumentException(
-          "no certificate and its key in " + certificates + " and " + key + ": " + Lines.message(unusable)
+          certificates + " and " + key + " have no certificate with its key: " + Lines.message(unusable)
               + "; give the certificates in PEM form, the server's first, and its key in PKCS #8 form "
               + "('openssl pkcs8 -topk8 -nocrypt' makes it)",
           unusable);

@@ -94,7 +94,7 @@ public final class WebSocketOptions implements Cloneable {
   public WebSocketOptions withOrigins(String... origins) {
     for (var origin : Objects.requireNonNull(origins, "origins"))
       if (!origin.equals("*") && !origin.matches("[a-zA-Z][^:]*://[^/]+")) throw new IllegalArgumentException("'"
-          + origin + "' is no origin; give scheme and host as in \"https://shop.example\", or \"*\"");
+          + origin + "' is not an origin; give scheme and host as in \"https://shop.example\", or \"*\"");
     return with(copy -> copy.origins = Optional.of(List.of(origins)));
   }
 

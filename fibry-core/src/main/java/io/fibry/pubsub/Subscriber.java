@@ -30,7 +30,7 @@ abstract class Subscriber<M> implements Subscription {
 
   final SubscribedTopic<M> topic;
   // the actor of the user whose end ends the subscription; null if the topic made the actor, or if
-  // the subscriber is code on an executor that is not an actor
+  // the subscriber is code on an executor of another kind
   final Exitable userActor;
   private volatile boolean isOpen = true; // true -> false, by the thread that leaves
 

@@ -74,7 +74,7 @@ class BatchBuilderTest extends BatchFixture {
             (List<String> batch) -> {}));
 
     assertEquals(
-        "a batch is timed by messages of its own, which a priority mailbox cannot order; give it another mailbox",
+        "a batch sends itself messages at time limits, which a priority mailbox cannot order; give it another mailbox",
         refusal.getMessage());
   }
 

@@ -137,7 +137,7 @@ class DownloaderContractTest {
     assertRefused("0 tries would download nothing; give at least 1", () -> options.withMaxAttempts(0));
     assertRefused("a limit of 0 s leaves no time for a download; give more than zero",
         () -> options.withLimit(Duration.ZERO));
-    assertRefused("a back-off of 0 s is no delay; give more than zero",
+    assertRefused("a back-off of 0 s does not wait; give more than zero",
         () -> options.withBackoff(Duration.ZERO, Duration.ZERO));
     assertRefused("a back-off cannot grow from 2 s to 1 s; let the second be at least the first",
         () -> options.withBackoff(Duration.ofSeconds(2), Duration.ofSeconds(1)));

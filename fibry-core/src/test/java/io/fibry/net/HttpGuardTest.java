@@ -213,7 +213,7 @@ class HttpGuardTest {
   void invalidHostNamesAreRefused() {
     for (var invalid : List.of("", "http://shop.example", "shop.example:80", "a b", "a\nb"))
       assertTrue(assertThrows(IllegalArgumentException.class, () -> open(routes -> routes, o -> o.withHosts(invalid)))
-          .getMessage().contains("is no name of a host; give names without scheme and port"), invalid);
+          .getMessage().contains("is not the name of a host; give names without scheme and port"), invalid);
     assertThrows(IllegalArgumentException.class, () -> open(routes -> routes, HttpOptions::withHosts));
     assertThrows(IllegalArgumentException.class, () -> open(routes -> routes, o -> o.withMaxFields(0)));
   }

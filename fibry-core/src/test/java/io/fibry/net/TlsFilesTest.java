@@ -156,7 +156,7 @@ class TlsFilesTest {
 
     Files.writeString(certificate, "");
     Files.writeString(key, "");
-    assertEquals("no certificate and its key in " + certificate + " and " + key + ": there is no certificate; give the "
+    assertEquals(certificate + " and " + key + " have no certificate with its key: there is no certificate; give the "
         + "certificates in PEM form, the server's first, and its key in PKCS #8 form ('openssl pkcs8 -topk8 -nocrypt' "
         + "makes it)", refusal());
   }

@@ -73,7 +73,10 @@ final class WorkerRetirement {
     }
   }
 
-  /** Cancels the timer. If the timer runs nevertheless, it finds no idle workers. */
+  /**
+   * Cancels the timer. A task that has already started may still send pills to idle workers, which
+   * get pills from the ending pool anyway.
+   */
   void stop() {
     var currentTimer = timer;
     try {

@@ -24,8 +24,8 @@ import java.util.function.Predicate;
  * <p><b>No alarm is false.</b> Waits end while a search runs, so a chain may be put together from
  * waits of different moments. Therefore a cycle is accepted only if a second search finds the same
  * {@code Wait} objects, and no wait is over. All waits then lasted from the end of the first search
- * to the beginning of the second. A search does not follow a wait that will end by itself, because
- * the request was answered or promised, or the actor is in the grace period of a kill.
+ * to the beginning of the second. A search does not follow a wait that will end by itself: the
+ * request was answered or promised, or the actor is in the grace period of a kill.
  *
  * <p><b>Cost.</b> A thread that runs no handler publishes nothing, and reads one thread-local.
  *

@@ -43,7 +43,7 @@ record FileRoot(Path root) {
       if (Files.isDirectory(realRoot)) return new FileRoot(realRoot);
     } catch (IOException noFolder) {}
     throw new IllegalArgumentException(
-        root.toAbsolutePath() + " is no folder, so it has no files to serve; give an existing folder");
+        root.toAbsolutePath() + " is not a folder, so it has no files to serve; give an existing folder");
   }
 
   /**

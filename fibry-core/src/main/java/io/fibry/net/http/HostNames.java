@@ -21,7 +21,7 @@ public record HostNames(Set<String> names) {
     for (var name : names) {
       if (!RequestTarget.isHost(name) || !name.equalsIgnoreCase(nameWithoutPort(name)))
         throw new IllegalArgumentException("'" + Lines.line(name)
-            + "' is no name of a host; give names without scheme and port, as \"shop.example\"");
+            + "' is not the name of a host; give names without scheme and port, as \"shop.example\"");
       lowerCaseNames.add(nameWithoutPort(name));
     }
     if (lowerCaseNames.isEmpty())

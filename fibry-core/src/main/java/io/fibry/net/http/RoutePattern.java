@@ -50,7 +50,8 @@ record RoutePattern(String text, Optional<String> method, List<PathSegment> segm
     var method = space < 0 ? Optional.<String>empty() : Optional.of(text.substring(0, space));
     var path = text.substring(space + 1);
     if (method.isPresent() && !METHODS.contains(method.get()))
-      throw malformed(text, "'" + method.get() + "' is no method; give GET, POST, PUT, DELETE, PATCH, HEAD or OPTIONS");
+      throw malformed(text,
+          "'" + method.get() + "' is not a method; give GET, POST, PUT, DELETE, PATCH, HEAD or OPTIONS");
     boolean isWellFormed = path.equals("/") || path.startsWith("/") && !path.endsWith("/") && !path.contains("//");
     if (!isWellFormed || path.contains("?") || path.contains("/./") || path.contains("/../") || path.endsWith("/.")
         || path.endsWith("/..") || path.chars().anyMatch(Character::isISOControl))

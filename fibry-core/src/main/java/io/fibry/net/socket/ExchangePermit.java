@@ -20,11 +20,11 @@ public final class ExchangePermit {
 
   /**
    * Counts the exchanges of a server. At most {@code limit} are at work, and at most twice as many
-   * are admitted, so requests that are sent slowly are bounded, too. An exchange is kept from work
-   * only by exchanges at work. If stalled uploads counted as work, an upload that has arrived would
-   * wait until a stalled upload exceeds its limit. Both counts are in one long, so that they change
-   * together. If one count were raised first and lowered after a refusal, other exchanges could be
-   * refused in between.
+   * are admitted, so requests that are sent slowly are bounded, too. Only exchanges at work keep
+   * another exchange from working. If stalled uploads counted as work, an upload that has arrived
+   * would wait until a stalled upload exceeds its limit. Both counts are in one long, so that they
+   * change together. If one count were raised first and lowered after a refusal, other exchanges
+   * could be refused in between.
    *
    * <p>Exchanges at work may wait for a lock or a database connection whose owner is an exchange
    * that waits to be at work again. Therefore the wait of that exchange ends after

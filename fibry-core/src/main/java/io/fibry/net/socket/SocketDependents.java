@@ -13,7 +13,7 @@ final class SocketDependents {
   }
 
   /**
-   * Asks all actors to end, on another thread: the end of an actor may run users' code, and the
+   * Asks all actors to end, on another thread. The end of an actor may run users' code, and the
    * current thread may be the thread of the limit check.
    */
   void end() {

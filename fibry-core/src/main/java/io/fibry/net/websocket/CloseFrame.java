@@ -33,11 +33,12 @@ final class CloseFrame {
   /** Makes a close with the code and the reason of a user. Throws if a frame cannot have them. */
   static WebSocketClose checkedClose(int code, String reason) {
     var close = new WebSocketClose(code, reason);
-    if (!isCode(code)) throw new IllegalArgumentException("a close with code " + code
-        + ", which no frame may have; give 1000 for the normal end, 3000 to 4999 for one of your own");
+    if (!isCode(code)) throw new IllegalArgumentException("a close frame cannot have the code "
+        + code + "; give 1000 for the normal end, or 3000 to 4999 for a code of your own");
     int size = WebSocketFrames.utf8Size(reason);
     if (size > MAX_REASON) throw new IllegalArgumentException(
-        "a close with a reason of " + size + " bytes; give at most " + MAX_REASON + ", or send a message before");
+        "a close frame cannot have a reason of " + size + " bytes; give at most " + MAX_REASON
+            + ", or send a message before");
     return close;
   }
 

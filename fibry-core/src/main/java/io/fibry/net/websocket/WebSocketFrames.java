@@ -53,8 +53,8 @@ final class WebSocketFrames {
       char c = text.charAt(i);
       if (Character.isSurrogate(c)) {
         if (i + 1 == text.length() || !Character.isSurrogatePair(c, text.charAt(i + 1)))
-          throw new IllegalArgumentException("a text whose character " + i
-              + " is half of a pair of surrogates, which UTF-8 cannot have; send whole characters, or bytes");
+          throw new IllegalArgumentException("character " + i + " of the text is half of a pair of surrogates, which "
+              + "UTF-8 cannot have; send whole characters, or bytes");
         i++;
         size += 4;
       } else size += c < 0x80 ? 1 : c < 0x800 ? 2 : 3;

@@ -355,8 +355,8 @@ class WebSocketContractTest {
     try (var peer = open(connection -> connection.close(code, ""))) {
       peer.close(1000);
 
-      assertEquals("a close with code " + code + ", which no frame may have; give 1000 for the normal end, 3000 to "
-          + "4999 for one of your own",
+      assertEquals("a close frame cannot have the code " + code + "; give 1000 for the normal end, or 3000 to "
+          + "4999 for a code of your own",
           assertInstanceOf(IllegalArgumentException.class, Patience.value(outcome)).getMessage());
     }
   }
@@ -364,7 +364,7 @@ class WebSocketContractTest {
   @Test
   void invalidArgumentsAreRefusedWithClearTexts() {
     try (var peer = open(connection -> {
-      assertEquals("a close with a reason of 124 bytes; give at most 123, or send a message before",
+      assertEquals("a close frame cannot have a reason of 124 bytes; give at most 123, or send a message before",
           assertThrows(IllegalArgumentException.class, () -> connection.close(1000, "ä".repeat(62))).getMessage());
       assertThrows(IllegalArgumentException.class, () -> connection.close(1000, "\ud800"));
       assertThrows(NullPointerException.class, () -> connection.close(1000, null));
@@ -379,7 +379,7 @@ class WebSocketContractTest {
       assertEquals("returned", Patience.value(outcome));
       Patience.eventually(() -> net.letters.all.size() == 1);
       assertEquals("a\udc00b", net.letters.all.getFirst().message());
-      assertEquals("a text whose character 1 is half of a pair of surrogates, which UTF-8 cannot have; send whole "
+      assertEquals("character 1 of the text is half of a pair of surrogates, which UTF-8 cannot have; send whole "
           + "characters, or bytes",
           assertThrows(IllegalArgumentException.class, () -> WebSocketFrames.utf8Size("a\udc00b")).getMessage());
     }

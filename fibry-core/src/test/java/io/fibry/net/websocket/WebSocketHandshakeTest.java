@@ -186,7 +186,7 @@ class WebSocketHandshakeTest {
 
   @Test
   void invalidServerOptionsAreRefused() {
-    assertEquals("'shop.example' is no origin; give scheme and host as in \"https://shop.example\", or \"*\"",
+    assertEquals("'shop.example' is not an origin; give scheme and host as in \"https://shop.example\", or \"*\"",
         assertThrows(IllegalArgumentException.class, () -> open(o -> o.withOrigins("shop.example"))).getMessage());
     assertEquals("'a b' cannot be the name of a subprotocol; give letters, digits, dashes and dots",
         assertThrows(IllegalArgumentException.class, () -> open(o -> o.withSubprotocols("a b"))).getMessage());
