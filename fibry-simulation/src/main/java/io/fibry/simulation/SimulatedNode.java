@@ -56,7 +56,7 @@ public final class SimulatedNode {
    * @return the thread
    */
   public Thread start(String name, Callable<?> code) {
-    checkRuns();
+    requireNotCrashed();
     return run.startClient(name, domain, code);
   }
 
@@ -68,7 +68,7 @@ public final class SimulatedNode {
    * @return an open scope
    */
   public ActorScope openScope(String name) {
-    checkRuns();
+    requireNotCrashed();
     var fiber = Objects.requireNonNull(run.current());
     var previousDomain = fiber.domain;
     fiber.domain = domain;
@@ -133,7 +133,7 @@ public final class SimulatedNode {
   public void freeze(Duration time) {
     if (!time.isPositive())
       throw new IllegalArgumentException("a pause of " + Durations.text(time) + " has no effect; give more than zero");
-    checkRuns();
+    requireNotCrashed();
     run.note("pause of " + domain.name + ", " + Durations.text(time));
     run.pause(domain, SimulatedClock.nanos(time));
   }
@@ -152,7 +152,7 @@ public final class SimulatedNode {
         files.cutPower(run.faults.draw(FaultKind.DISKS, Long.MAX_VALUE)));
   }
 
-  private void checkRuns() {
+  private void requireNotCrashed() {
     if (domain.isCrashed) throw new IllegalStateException(
         "node " + domain.name + " has crashed; use the one that restart() returns");
   }
