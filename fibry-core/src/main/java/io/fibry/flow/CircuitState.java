@@ -24,9 +24,9 @@ final class CircuitState {
   private long period; // number of changes of the state so far
   private long periodStart; // time of the clock, in ns; used while OPEN and HALF_OPEN
   private int calls; // calls in the ring buffer; in HALF_OPEN, probes that have begun
-  private int failedCalls; // in the ring buffer
+  private int failedCalls; // failed calls in the ring buffer
   private int successfulProbes;
-  private int nextIndex; // in the ring buffer
+  private int nextIndex; // where the result of the next call is stored in the ring buffer
 
   CircuitState(int windowSize, int minCalls, double failureRate, long pause, int probes) {
     this.failures = new boolean[windowSize];

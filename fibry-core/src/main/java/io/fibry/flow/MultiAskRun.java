@@ -33,7 +33,7 @@ final class MultiAskRun<M, R> {
   // limits the suppressed failures of an exception: an actor may throw the same exception object
   // for each request, and each request adds failures to it
   private static final int MAX_SUPPRESSED = 10;
-  private static final int MAX_NAMES = 10; // in a text
+  private static final int MAX_NAMES = 10; // actors that a text names
 
   private final List<ActorWithReturn<M, R>> actors = new ArrayList<>();
   private final M message;

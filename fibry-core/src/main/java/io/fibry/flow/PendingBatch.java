@@ -48,7 +48,7 @@ final class PendingBatch<M, B> {
   private final Scheduler clock;
   private final Actor<Object> writer;
   private Actor<Object> gatherer;
-  private B batch; // null if no batch is open
+  private B batch; // the open batch; null if no batch is open
   private int count;
   private long dueTime; // time of the clock, in ns
   private Scheduler.Timer timer;

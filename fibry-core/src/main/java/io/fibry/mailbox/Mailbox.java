@@ -14,8 +14,8 @@ import java.util.Optional;
  * <p>{@link #unbounded()} costs one atomic operation per message. All other mailboxes use a lock,
  * which is held briefly. They need the lock to drop the oldest message, to free the capacity that a
  * cancelled request takes, or to wake a handler inside {@code receive}. Senders to a bounded
- * mailbox take the lock only when the mailbox is full, with four exceptions: it drops the oldest
- * message, is selective, has a maximum wait, or belongs to a pool by key.
+ * mailbox take the lock only when the mailbox is full. There are four exceptions: a mailbox that
+ * drops the oldest message, is selective, has a maximum wait, or belongs to a pool by key.
  *
  * @param <M> the type of the messages
  */

@@ -17,7 +17,8 @@ import org.slf4j.LoggerFactory;
 /** The timers of the addresses of entities. */
 final class EntityTimers {
   private static final Logger LOG = LoggerFactory.getLogger("io.fibry.pool.Entities");
-  private static final Duration THREAD_RETRY_DELAY = Duration.ofMillis(50); // until the next attempt to start a fiber
+  // pause before the next attempt to start a fiber
+  private static final Duration THREAD_RETRY_DELAY = Duration.ofMillis(50);
 
   interface NotifyingAddress<M> extends Actor<M> {
     /**

@@ -35,7 +35,7 @@ final class IdleWheel<K, M> {
   @SuppressWarnings("unchecked")
   private final Entity<K, M>[] slots = (Entity<K, M>[]) new Entity<?, ?>[SLOTS];
   private long lastTick; // the slots of this tick and of all earlier ticks were scanned
-  private long entityCount; // in all slots
+  private long entityCount; // number of entities in all slots
 
   IdleWheel(Duration idleTime, Scheduler clock, Runnable onTick, BiPredicate<Entity<K, M>, Long> passivation) {
     Arguments.requirePositive(idleTime, "idleTime",

@@ -33,8 +33,9 @@ final class ActorTopic<M> extends ForwardingGroup<Topic<M>> implements Topic<M>,
   private static final Mailbox<Object> OWNER_MAILBOX = Mailbox.bounded(1_024, Overflow.REJECT);
 
   private final ActorBuilder<? super M> builder;
-  // actors that this topic made and that have not ended, subscribed or not
-  private final ConcurrentSkipListMap<Integer, Actor<M>> ownedActors = new ConcurrentSkipListMap<>(); // by number
+  // actors that this topic made and that have not ended, subscribed or not; the key is the actor's
+  // number
+  private final ConcurrentSkipListMap<Integer, Actor<M>> ownedActors = new ConcurrentSkipListMap<>();
   private final AtomicInteger lastNumber = new AtomicInteger();
   private final SubscriberWatch watch = new SubscriberWatch(this);
   private final Actor<M> owner;

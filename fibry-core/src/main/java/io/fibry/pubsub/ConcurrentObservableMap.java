@@ -26,7 +26,8 @@ final class ConcurrentObservableMap<K, V> implements ObservableMap<K, V> {
 
   private final ActorBuilder<?> builder;
   private final ConcurrentHashMap<K, V> values = new ConcurrentHashMap<>(); // read by any thread
-  // by key, or ALL_KEYS; guarded by the monitor, like the next field
+  // followers by the key that they follow, or by ALL_KEYS; guarded by the monitor, like the next
+  // field
   private final Map<Object, List<KeySubscription<?>>> followers = new HashMap<>();
   private int lastNumber;
 

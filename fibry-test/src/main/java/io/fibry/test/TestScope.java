@@ -39,7 +39,7 @@ public final class TestScope implements ActorScope {
   // dead letters that assertions have found; used by the threads of the test
   private final Set<DeadLetter> assertedLetters =
       Collections.synchronizedSet(Collections.newSetFromMap(new IdentityHashMap<>()));
-  volatile Duration limit = LIMIT; // of waits in real time; shortened by tests of failures
+  volatile Duration limit = LIMIT; // the limit of waits, in real time; shortened by tests of failures
 
   private TestScope(String name, UnaryOperator<Options> options) {
     this.scope = ActorSystem.openScope(name, inherited -> Objects.requireNonNull(options, "options")

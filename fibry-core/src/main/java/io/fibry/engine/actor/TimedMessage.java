@@ -24,7 +24,8 @@ public final class TimedMessage extends AttachedTimer implements Runnable {
   // captured when the timer starts; null if the actor has no context propagators
   private final Object[] capturedContext;
   private volatile Scheduler.Timer timer; // written when the timer starts, read to cancel it
-  private volatile long dueNanos; // by the scope's clock; written when the timer starts, then by the scheduler's thread
+  // due time by the scope's clock; written by the starting thread, then by the scheduler
+  private volatile long dueNanos;
   private volatile boolean isSent; // false -> true after the send; stays false if the message is periodic
   private Envelope previousEnvelope; // the previous envelope of a periodic message; the scheduler's thread only
 

@@ -8,10 +8,10 @@ import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 
 /**
- * Starts on fibers the tasks that platform threads submit. The JDK's scheduler begins a task of a
- * platform thread only when a carrier is idle, and so under load perhaps never (Java 25). So a task
- * waits in this queue for a fetcher, which is a fiber started to take the task, or for a busy fiber
- * that calls {@link #startPending}.
+ * Starts tasks of platform threads on fibers. The JDK's scheduler begins a fiber that a platform
+ * thread started only when a carrier is idle. Under load this may never happen (Java 25). Therefore
+ * a task waits in a queue until a fiber takes the task. This fiber is a fetcher, which was started
+ * for this purpose, or a busy fiber that calls {@link #startPending}.
  *
  * <p>A task starts once, because it leaves the queue once. No task is forgotten. After adding a
  * task, its sender reads {@code fetcherPending}. If it is false, the sender starts a fetcher. If it
@@ -33,7 +33,8 @@ final class FiberStarter {
   // Whether a fetcher has been started. Cleared by the fetcher before it polls the queue, or by a
   // thread that could not start a fetcher
   private volatile boolean fetcherPending;
-  // by System.nanoTime. A thread that reads an old value starts a superfluous fetcher
+  // when the last fetcher was started, by System.nanoTime. A thread that reads an old value starts
+  // a superfluous fetcher
   private volatile long fetcherStartedAt;
   private final long fetchTimeout;
 

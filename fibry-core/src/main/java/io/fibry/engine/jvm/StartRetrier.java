@@ -22,7 +22,7 @@ import java.util.function.Consumer;
 final class StartRetrier {
   private static final int SLOTS = 1024;
   private static final long PAUSE = 5_000_000; // ns between two rounds, so that work that always fails costs little
-  private static final int LOGGED_FAILURES = 200; // after a second of failures, the work is logged once
+  private static final int LOGGED_FAILURES = 200; // work that has failed so often, for about a second, is logged once
 
   /**
    * Work that has failed. A class, not a lambda: if stack or memory runs out while the JVM links a

@@ -9,7 +9,7 @@ public final class TimeSlice {
   private static final int QUICK_STEPS = 16; // steps between two reads of the clock
 
   private int stepsToRead = 1; // steps until the next read
-  private long start; // by System.nanoTime, or 0 if the slice begins at the next read
+  private long start; // the start of the slice by System.nanoTime, or 0 if the slice begins at the next read
   private long lastRead;
 
   /** Called after each step. Returns whether the slice is used up. */

@@ -243,7 +243,7 @@ abstract class ScopeState extends OwningScope {
         if (drain.isHandling()) handlingCount++;
       }
       queued += cell.countQueued(Integer.MAX_VALUE);
-      // not a pool itself, because only its workers run handlers
+      // a pool itself is left out, because only its workers run handlers
       if (cell.isCutOff() && cell.workersAndSelf().size() == 1) unresponsive.add(cell.name());
     }
     // at least the number of earlier reports: a message whose handler has just returned may be in

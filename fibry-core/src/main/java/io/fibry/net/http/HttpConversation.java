@@ -189,8 +189,8 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
       throws IOException {
     if (socket.isActorKilled()) { // no response is sent, and the exchange has failed
       if (response.endsWithConnection()) socket.reset(socket + " was cut off, because its response broke off");
-      // not an error of the client: the handler continued after the kill, and could not write to
-      // the closed socket
+      // the client has not caused this failure: the handler continued after the kill, and could not
+      // write to the closed socket
       if (socket.isClientError(failure)) throw new IOException("the server ended before the response was sent");
       throw Throwables.<IOException>sneakyThrow(failure);
     }

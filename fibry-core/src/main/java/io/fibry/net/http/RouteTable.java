@@ -33,10 +33,10 @@ public final class RouteTable {
   /** Responds to exceptions of one type. */
   private record FailureRule<E>(Class<E> type, Handler.Returning<FailedExchange<E>, String> answer) {}
 
-  private final List<RouteEntry> entries; // the most exact first
+  private final List<RouteEntry> entries; // all routes; the most exact route first
   // routes without names in braces, by path; unchanged after the constructor
   private final Map<String, List<RouteEntry>> fixed = new HashMap<>();
-  private final List<RouteEntry> others; // with names in braces; the most exact first
+  private final List<RouteEntry> others; // routes with names in braces; the most exact route first
   private final List<FailureRule<?>> rules;
   final Optional<BodyCodec> bodyCodec;
 

@@ -62,7 +62,7 @@ public abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
   private final ActorBuilder<Object> builder;
   protected final Scheduler clock;
   private final ListenerLimits limits;
-  private final Optional<Supplier<SSLEngine>> engines; // for TLS; empty without TLS
+  private final Optional<Supplier<SSLEngine>> engines; // makes an engine of TLS for each connection; empty without TLS
   private final Logger log;
   private final ListenerSocket serverSocket;
   private final Exitable mainActor;

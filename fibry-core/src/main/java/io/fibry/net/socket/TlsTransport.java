@@ -290,7 +290,7 @@ final class TlsTransport implements Transport {
     while (source.hasRemaining()) {
       var result = wrap(source);
       if (result.getStatus() == Status.CLOSED) throw new SocketException("TLS has ended: nothing can be sent any more");
-      if (result.bytesProduced() == 0) runTasks(); // after many bytes the engine makes new keys in a task
+      if (result.bytesProduced() == 0) runTasks(); // for example, the engine makes new keys in a task after many bytes
     }
   }
 

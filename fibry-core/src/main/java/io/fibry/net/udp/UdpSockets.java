@@ -39,7 +39,7 @@ record UdpSockets(DatagramSocket in, DatagramSocket out) implements AutoCloseabl
     var networkInterface = NetworkInterface.getByInetAddress(address);
     if (hasGroup && networkInterface == null)
       throw new SocketException("no interface has the address " + address.getHostAddress());
-    var in = new DatagramSocket(null); // not bound yet, and does not share its port by default
+    var in = new DatagramSocket(null); // bound later; by default it does not share its port
     var sockets = new UdpSockets(in, hasGroup ? new DatagramSocket(new InetSocketAddress(address, 0)) : in);
     try {
       if (hasGroup) in.setReuseAddress(true);

@@ -247,7 +247,7 @@ final class ServerWebSocket implements WebSocketConnection, WebSocketReader.Fram
     if (close.code() != CloseFrame.DISCONNECTED) close(CloseFrame.closeWith(close.code())); // the client's code
     else {
       firstClose.compareAndSet(null, close);
-      outbox.actor.askExit(); // not a pill, so that the exit reason is the same as after a cut-off
+      outbox.actor.askExit(); // a pill would give another exit reason than a cut-off
     }
   }
 

@@ -37,7 +37,7 @@ final class SimulatedSocket extends RefusingSocket {
   private final Map<SocketOption<?>, Object> options = new HashMap<>();
   private FailureDomain domain;
   private boolean closed;
-  private int timeout; // ms of accept and read; 0: none
+  private int timeout; // how long accept and read wait, in ms; 0: no limit
   private @Nullable SocketPipe inPipe; // the pipe from which this side reads; null: not connected
   private @Nullable SocketPipe outPipe; // the pipe to which this side writes; null: not connected
   private @Nullable ArrayDeque<SimulatedSocket> backlog; // connections to accept; null: not listening

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * carrier.
  */
 public final class Invariants {
-  private final Map<String, BooleanSupplier> conditions = new LinkedHashMap<>(); // by their descriptions
+  private final Map<String, BooleanSupplier> conditions = new LinkedHashMap<>(); // the conditions by their descriptions
 
   public void add(String description, BooleanSupplier condition) {
     conditions.put(description, condition);

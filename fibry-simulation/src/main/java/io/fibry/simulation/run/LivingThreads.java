@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
 public final class LivingThreads {
   static final Comparator<SimulatedThread> BY_NUMBER = Comparator.comparingLong(thread -> thread.number);
 
-  private final Map<Runnable, SimulatedThread> livingThreads = new IdentityHashMap<>(); // by their continuations
+  // the threads by their continuations
+  private final Map<Runnable, SimulatedThread> livingThreads = new IdentityHashMap<>();
   private final Map<Thread, Long> numbers = new WeakHashMap<>(); // never iterated, as its order is random
   private long lastNumber; // the number that was given last
 
