@@ -108,7 +108,7 @@ record ActorPipeline<I, O>(ActorBuilder<Object> builder, List<ActorPipeline.Pipe
     }
     if (stage.maxParallel > 1)
       builder = BlockBuilder.of(builder).pooled(PoolSpec.scaling(stage.maxParallel, stage.maxParallel));
-    actors.add(endBefore(nextStage,
+    actors.add(passingPillTo(nextStage,
         builder.newActor(message -> pass(message, stage.code.handle(message), number, nextStage))));
   }
 
@@ -146,8 +146,8 @@ record ActorPipeline<I, O>(ActorBuilder<Object> builder, List<ActorPipeline.Pipe
             .mailbox(Mailbox.bounded(stage.maxParallel, Overflow.BLOCK))
             .newActor((Object message) -> pass(message, awaitResult(resultOf(pending, message, pool)), number,
                 nextStage));
-    actors.add(endBefore(nextStage, output.closeOnExit(pool::sendPoisonPill)));
-    actors.add(endBefore(output,
+    actors.add(passingPillTo(nextStage, output.closeOnExit(pool::sendPoisonPill)));
+    actors.add(passingPillTo(output,
         BlockBuilder.of(builder).excludedFromAccounts()
             .newActor((Object message) -> start(message, pending, pool, output))));
   }
@@ -191,7 +191,7 @@ record ActorPipeline<I, O>(ActorBuilder<Object> builder, List<ActorPipeline.Pipe
   }
 
   /** Makes the stage send a poison pill to the next stage when it ends. Returns the stage. */
-  private static Actor<Object> endBefore(Actor<Object> nextStage, Actor<Object> stage) {
+  private static Actor<Object> passingPillTo(Actor<Object> nextStage, Actor<Object> stage) {
     return stage.closeOnExit(nextStage::sendPoisonPill);
   }
 }

@@ -68,7 +68,7 @@ final class MultiAskRun<M, R> {
     var outcome = new CompletableFuture<R>();
     return ask(outcome, (index, answer, failure) -> {
       if (failure == null) outcome.complete(answer);
-      else if (addFailure(failure) == actors.size()) fail(outcome, withFailures(failures.getFirst()));
+      else if (addFailure(failure) == actors.size()) fail(outcome, addFailuresTo(failures.getFirst()));
     });
   }
 
@@ -82,7 +82,7 @@ final class MultiAskRun<M, R> {
     return failures.size();
   }
 
-  private synchronized <E extends Throwable> E withFailures(E thrown) {
+  private synchronized <E extends Throwable> E addFailuresTo(E thrown) {
     for (var failure : failures)
       if (failure != thrown && thrown.getSuppressed().length < MAX_SUPPRESSED) thrown.addSuppressed(failure);
     return thrown;
@@ -108,7 +108,7 @@ final class MultiAskRun<M, R> {
       return helper.ask(new MultiAskRequest<A>(this), limit);
     } catch (AskTimeoutException timeout) {
       timeout.getMessage(); // makes the text now, because requests that are cancelled below would count as answered
-      throw withFailures(timeout);
+      throw addFailuresTo(timeout);
     } finally {
       for (var request : requests) request.cancel(true);
     }

@@ -59,7 +59,7 @@ final class HandOverMonitor {
       try {
         LockSupport.parkNanos(this, pause);
         boolean hasLateDrain = findDrains() && startLateDrains();
-        unusedChecks = noteUses() ? 0 : unusedChecks + 1;
+        unusedChecks = hasNewUses() ? 0 : unusedChecks + 1;
         pause = hasLateDrain ? MIN_PAUSE : Math.min(MAX_PAUSE, 2 * pause);
         if (unusedChecks < MAX_UNUSED) continue;
         sleep();
@@ -70,7 +70,7 @@ final class HandOverMonitor {
   }
 
   /** Returns whether a slot was used since the last call. */
-  private boolean noteUses() {
+  private boolean hasNewUses() {
     int oldUses = lastUses;
     lastUses = slots.useCount();
     return lastUses != oldUses;
