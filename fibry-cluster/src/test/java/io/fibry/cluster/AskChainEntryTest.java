@@ -20,7 +20,7 @@ class AskChainEntryTest {
   }
 
   @Test
-  void cycleShowsUnescapedActorNames() {
+  void cycleExceptionHasUnescapedActorNames() {
     var first = new AskChainEntry("a.1", "some/tab\tand \\t and \\");
     var second = new AskChainEntry("b.1", "other/\\\\t$1");
     var wire = askedBy(second.chainOf(askedBy(first.chainOf(askedBy(List.of("c.1 outside"))))));

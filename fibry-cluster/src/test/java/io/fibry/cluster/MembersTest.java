@@ -247,7 +247,7 @@ class MembersTest {
   }
 
   @Test
-  void nodeReplacesUndecodableEntryThatChangesOnce() {
+  void joiningNodeReplacesUndecodableEntryThatChangedOnce() {
     try (var transport = network.openTransport()) {
       long version = transport.create("fb.bank.node.a", new byte[0], ClusterTransport.FOREVER).orElseThrow();
       var joinResult = new CompletableFuture<Cluster>();
@@ -277,7 +277,7 @@ class MembersTest {
   }
 
   @Test
-  void joinWaitingForLeaseMakesNoEntryAfterScopeCloses() {
+  void joinWaitingForLeaseFailsWhenScopeCloses() {
     try (var transport = network.openTransport()) {
       long version = transport.create("fb.bank.node.a", new byte[0], ClusterTransport.FOREVER).orElseThrow();
       var joinResult = new CompletableFuture<Cluster>();

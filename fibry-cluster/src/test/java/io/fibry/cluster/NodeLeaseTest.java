@@ -332,7 +332,7 @@ class NodeLeaseTest {
   }
 
   @Test
-  void nodeWithUnheardHeartbeatsIsNotDeclaredDead() {
+  void nodeIsNotDeclaredDeadWhenNotificationsAreLost() {
     Places.host(a, scope);
     var b = Cluster.join("bank", (app, node) -> withLossyWatch(network.connect(app, node)),
         options -> options.withNode("b").withLease(LEASE).withPartitions(8).withScope(scope));

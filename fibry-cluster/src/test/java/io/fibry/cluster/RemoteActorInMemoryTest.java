@@ -94,7 +94,7 @@ class RemoteActorInMemoryTest extends RemoteActorContract {
   }
 
   @Test
-  void requestIsNotDoneIfClockRefusesTimerOfNextSending() {
+  void requestFailsAsNotDoneWhenTimerOfResendIsRefused() {
     var clock = new ManualScheduler();
     var network = new TestNetwork(MemoryNetwork.create(clock));
     var refusingClock = Intercepted.of(Scheduler.class, clock, (method, arguments, call) -> {

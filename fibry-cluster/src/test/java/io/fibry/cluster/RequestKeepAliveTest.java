@@ -59,7 +59,7 @@ class RequestKeepAliveTest {
   }
 
   @Test
-  void registryKeepsNoRequestOfDroppedPartitionAlive() {
+  void inboundIdsOmitRequestsOfDroppedPartition() {
     var registry = new RequestRegistry();
     registry.addWaiting(inboundMessage("a.life.1", "part"));
     registry.addWaiting(inboundMessage("a.life.2", "offer"));
@@ -84,7 +84,7 @@ class RequestKeepAliveTest {
 
   /** The cancellation arrives while the delivery waits for capacity in the actor's mailbox. */
   @Test
-  void requestCancelledDuringDeliveryHasCancelledAnswer() {
+  void cancelDuringDeliveryCancelsAnswer() {
     var registry = new RequestRegistry();
     var message = inboundMessage("a.life.1", this);
     var answer = new CompletableFuture<Integer>();

@@ -133,7 +133,7 @@ class SuspendedNodeTest {
    * owner.
    */
   @Test
-  void resumedNodeReportsNoMovedRequestAsNotDone() {
+  void resumedNodeFailsNoRequestThatNextOwnerAnswers() {
     var a = join("a", (app, node) -> transportOfA(network.connect(app, node)), scopeOfA, clockOfA);
     hostSlow(a, scopeOfA);
     hostSlow(join("b", network, scope, clock), scope);

@@ -66,7 +66,7 @@ abstract class TopicContract {
   }
 
   @Test
-  void subscribersOfAllNodesGetNewsInOrder() {
+  void subscribersOfAllNodesGetMessagesInOrder() {
     var receivedByA = new ConcurrentLinkedQueue<Integer>();
     news(a).subscribe(Mailbox.unbounded(), item -> receivedByA.add(item.number()));
     news(b).subscribe(Mailbox.unbounded(), item -> received.add(item.number()));
@@ -111,7 +111,7 @@ abstract class TopicContract {
   }
 
   @Test
-  void newsOfClosedTopicOrToClosedSubscriptionIsNotDelivered() {
+  void closedTopicOrSubscriptionDeliversNoMessages() {
     var subscription = news(b).subscribe(Mailbox.unbounded(), item -> received.add(item.number()));
     news(a).publish(new News(1));
     Patience.eventually(() -> receivedNumbers().equals(List.of(1)));
@@ -149,7 +149,7 @@ abstract class TopicContract {
   }
 
   @Test
-  void foreignBytesAreNotPublishedAsNews() {
+  void foreignBytesAreNotDelivered() {
     news(b).subscribe(Mailbox.unbounded(), item -> received.add(item.number()));
     try (var foreign = network.connect(app, "foreign")) {
       foreign.publish(WireMessage.oneWay(new Subjects(app).ofTopic("news"), Map.of(), new byte[] {1, 2, 3}));
@@ -164,7 +164,7 @@ abstract class TopicContract {
    * the topic, because a slow node would also lose the oldest news.
    */
   @Test
-  void slowSubscriberDropsOldestNews() {
+  void slowSubscriberDropsOldestMessages() {
     var gate = new CountDownLatch(1);
     var handlerWaiting = new CountDownLatch(1);
     news(b).subscribe(Mailbox.bounded(1, Overflow.BLOCK), item -> {

@@ -95,7 +95,7 @@ class UnreadableTest {
   }
 
   @Test
-  void logOfUnreadableNewsNamesPublishingNode() {
+  void logOfUnreadableMessageNamesPublishingNode() {
     var network = TestNetwork.inMemory();
     try (var log = new Logged();
         ActorScope scope = ActorSystem.openScope("unreadable-test");

@@ -178,7 +178,7 @@ class MovedPartitionTest {
    * 5. It has forgotten the ids since then.
    */
   @Test
-  void messageForwardedToEarlierOwnershipIsDropped() {
+  void messageForwardedToEarlierEpochIsDropped() {
     epoch = 7;
     receive(1, 5); // before the partition opens
     receive(2, 7);
@@ -210,7 +210,7 @@ class MovedPartitionTest {
   }
 
   @Test
-  void endOfTransferToEarlierOwnershipDoesNotOpenPartition() {
+  void endOfTransferToEarlierEpochDoesNotOpenPartition() {
     epoch = 7;
     gate.onTransferComplete(5);
     open(false);

@@ -227,7 +227,7 @@ class LostAnswersTest extends StreamFixture {
   }
 
   @Test
-  void loadAndCloseByAnswerCallbackAreRefused() {
+  void loadAndCloseInCallbackOfWriteAreRefused() {
     long life = store.load(ADA).life();
     var gate = new CompletableFuture<Void>();
     faulty.runBeforeWrite(gate::join);

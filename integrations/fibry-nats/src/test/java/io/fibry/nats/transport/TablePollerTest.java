@@ -32,7 +32,7 @@ class TablePollerTest {
   }
 
   @Test
-  void olderEntryIsSkipped() {
+  void readerIsNotNotifiedOfOlderEntry() {
     read(entry("a", 5));
     read(entry("a", 4));
     read(entry("a", 6));
@@ -41,7 +41,7 @@ class TablePollerTest {
   }
 
   @Test
-  void entryEndsWhenTwoAnswersInRowLackIt() {
+  void entryIsReportedDeletedWhenTwoAnswersInRowLackIt() {
     read(entry("a", 5), entry("b", 6));
     read(entry("b", 6));
     read(entry("a", 5), entry("b", 6));
