@@ -205,7 +205,7 @@ abstract class DurableContract extends StoreFixture {
   }
 
   @Test
-  void kindDefinedInOneLineStoresItsState() {
+  void kindWithoutOptionsStoresItsState() {
     var hits = Durable.kind("hits", String.class).state(0L).handler((n, hit) -> n + 1);
     var page = hits.newActor(scope.named("home"), store);
     for (int i = 0; i < 3; i++) page.sendMessage("hit");

@@ -87,7 +87,7 @@ abstract class OldFormsContract extends StoreFixture {
   }
 
   @Test
-  void unreadableSnapshotIsReplacedByEvents() {
+  void eventsAreReplayedWhenSnapshotIsUnreadable() {
     var olderTill = ada(olderKind(kind()));
     pay(olderTill, 8); // two snapshots, and then two events
     end(olderTill);
@@ -108,7 +108,7 @@ abstract class OldFormsContract extends StoreFixture {
   }
 
   @Test
-  void unreadableFirstSnapshotIsReplacedByFirstTurn() {
+  void firstTurnIsReplayedWhenItsSnapshotIsUnreadable() {
     var olderTill = ada(olderKind(kind().snapshotEvery(1)));
     pay(olderTill, 1);
     end(olderTill);

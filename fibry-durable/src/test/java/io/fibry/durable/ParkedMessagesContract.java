@@ -140,7 +140,7 @@ abstract class ParkedMessagesContract extends DeskFixture {
   }
 
   @Test
-  void retriedMessageFollowsPendingMessages() {
+  void retriedMessageIsHandledAfterPendingMessages() {
     var ada = newAda();
     ada.sendMessage(new Add("a"));
     var parked = awaitParked();

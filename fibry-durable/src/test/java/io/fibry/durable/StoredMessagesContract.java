@@ -61,7 +61,7 @@ abstract class StoredMessagesContract extends DeskFixture {
   }
 
   @Test
-  void requestFollowsMessagesPendingAtStart() throws IOException {
+  void requestIsHandledAfterMessagesPendingAtStart() throws IOException {
     for (int i = 0; i < (Soak.ON ? 30 : 6); i++) {
       var firstAda = keeping().newActor(scope.named("ada" + i), store);
       hold(firstAda);
@@ -76,7 +76,7 @@ abstract class StoredMessagesContract extends DeskFixture {
   }
 
   @Test
-  void requestFollowsMessagesOfItsSenderDuringDelivery() throws Exception {
+  void requestIsHandledAfterEarlierMessageOfItsSender() throws Exception {
     desk.others = keeping();
     try (var desks = desk.others.entities(scope.anonymous(), store, IDLE);
         var threads = Executors.newVirtualThreadPerTaskExecutor()) {

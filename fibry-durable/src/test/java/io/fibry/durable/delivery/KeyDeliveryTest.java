@@ -80,7 +80,7 @@ class KeyDeliveryTest {
   }
 
   @Test
-  void endOfActorDoesNotWaitWithoutHeldRequests() {
+  void endOfActorIsReleasedAtOnceWithoutHeldRequests() {
     delivery.beginReading();
 
     assertTrue(delivery.holdEnd().isDone());

@@ -148,7 +148,7 @@ class InactiveActorsTest {
    * disk at a power cut, because the journal and the compaction have their own threads.
    */
   @Test
-  void storeKnowsAllActorsAfterPowerCuts() {
+  void storeListsAllActorsAfterPowerCuts() {
     System.out.println("inactive actors: -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
     var actors = IntStream.range(0, ACTORS).mapToObj(ExpectedActor::new).toList();
@@ -175,14 +175,14 @@ class InactiveActorsTest {
   }
 
   @Test
-  void storeKnowsAllActorsWhileTheirLivesBeginAndEnd() throws Exception {
+  void storeListsAllActorsWhileTheirLivesBeginAndEnd() throws Exception {
     var disk = CrashDisk.empty();
     runLives(() -> disk, 100);
   }
 
   @Test
-  @Soak(counterpart = "InactiveActorsTest.storeKnowsAllActorsAfterPowerCuts")
-  void storeOnRealDiskKnowsAllActorsWhileLivesChange() throws Exception {
+  @Soak(counterpart = "InactiveActorsTest.storeListsAllActorsAfterPowerCuts")
+  void storeOnRealDiskListsAllActorsWhileLivesChange() throws Exception {
     runLives(() -> StorageDirectory.open(folder), 2_000);
   }
 

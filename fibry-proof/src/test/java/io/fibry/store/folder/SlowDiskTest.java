@@ -74,7 +74,7 @@ class SlowDiskTest {
   }
 
   @Test
-  void readIsAnsweredOnlyWhenTurnItSawIsStored() {
+  void readIsAnsweredOnlyAfterTurnThatItSawIsStored() {
     blockSync();
     var countAnswer = counter.sendMessageReturn(new Count());
     var readAnswer = counter.sendMessageReturn(new ReadCount());

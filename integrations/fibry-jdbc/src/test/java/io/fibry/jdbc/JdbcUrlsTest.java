@@ -77,7 +77,7 @@ class JdbcUrlsTest {
   }
 
   @Test
-  void failureKeepsStateAndOutcome() {
+  void redactedFailureHidesPasswordAndKeepsSqlState() {
     var secret = new SQLException("lost jdbc:h2:mem:a;PASSWORD=secret", "08001", 7);
 
     var redacted = JdbcUrls.redact(secret);

@@ -331,7 +331,7 @@ class JournalTest {
   }
 
   @Test
-  void syncFuturesCompleteWhenJournalClosesMeanwhile() throws Exception {
+  void syncFuturesCompleteWhenJournalClosesConcurrently() throws Exception {
     for (int round = 0; round < 200; round++) {
       var journal = openWithSyncInterval(CrashDisk.empty());
       var requester = new FutureTask<>(() -> {
