@@ -125,7 +125,7 @@ class CircuitBreakerTest {
   }
 
   @Test
-  void refusedCallNamesStateThatRefusedIt() {
+  void refusalDistinguishesOpenAndHalfOpenBreaker() {
     var circuit = new CircuitState(1, 1, 1, 10, 1);
     circuit.leave(circuit.enter(0), 0, true);
 
@@ -138,7 +138,7 @@ class CircuitBreakerTest {
 
   @Promise("24.6")
   @Test
-  void refusedCallIsNoFailureOfTheActor() {
+  void refusedCallCountsAsNestedRequestFailure() {
     breaker = CircuitBreaker.of("bank", scope.anonymous(), o -> o.withWindow(1, 1));
     var account = breaker.around(scope.anonymous()).onFailure(FailurePolicy.restart().withoutLog())
         .initialState(() -> new int[1]).newActorWithReturn((int[] balance, Integer amount) -> {

@@ -91,7 +91,7 @@ class HooksTest {
   }
 
   @Test
-  void nullAnswerOfBodyIsAnError() {
+  void nullAnswerOfBodyFailsAndReachesErrorHook() {
     var nullFunction =
         HookedFunction.<Integer, Integer>around(scope.anonymous(), n -> null).after((n, r) -> calls.add("after"))
             .onError((n, failure) -> calls.add(failure.getMessage()));

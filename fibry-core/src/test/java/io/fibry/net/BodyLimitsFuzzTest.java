@@ -21,7 +21,7 @@ class BodyLimitsFuzzTest {
 
   @Promise({"27.3", "27.4", "27.5", "27.6", "27.7"})
   @Test
-  void limitsOfBodiesHoldForAnyClients() {
+  void bodyLimitsHoldForRandomClients() {
     long seed = StressRuns.seed();
     System.out.println("limits of bodies: -Dfibry.seed=" + seed);
     long descriptorsBefore = 0;

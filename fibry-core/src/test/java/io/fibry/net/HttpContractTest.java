@@ -221,7 +221,7 @@ class HttpContractTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void exactRouteWinsOverRest(String strategy) throws Exception {
+  void exactRouteWinsOverRouteWithRestParameter(String strategy) throws Exception {
     open(strategy,
         routes -> routes.text("/a", exchange -> "short").text("/a/{rest...}", exchange -> "long " + exchange.path()));
 

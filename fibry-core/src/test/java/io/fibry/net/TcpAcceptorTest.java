@@ -166,7 +166,7 @@ class TcpAcceptorTest {
   }
 
   @Test
-  void policyWithRetriesReportsFirstFailure() {
+  void deadLetterHasFirstFailureDespiteRetries() {
     var tries = new AtomicInteger();
     var acceptor = TcpAcceptor
         .open(net.scope.anonymous().onFailure(FailurePolicy.resume().withRetries(3).withoutLog()), 0, connection -> {

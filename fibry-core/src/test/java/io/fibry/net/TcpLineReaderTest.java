@@ -120,7 +120,7 @@ class TcpLineReaderTest {
   }
 
   @Test
-  void handlerMayReadLinesAndBytesInTurn() {
+  void handlerMayAlternateReadsOfLinesAndBytes() {
     var result =
         handle(connection -> connection.lines().iterator().next() + new String(connection.inputStream().readNBytes(3))
             + allLines(connection), o -> o, bytes("head\nabc\ntail"));

@@ -63,7 +63,7 @@ class TlsAvailableTest {
 
   /** The content of a record is unknown until the record is complete. */
   @Test
-  void incompleteRecordMakesNothingAvailable() throws Exception {
+  void noBytesAreAvailableUntilRecordIsComplete() throws Exception {
     var sent = new CompletableFuture<Void>();
     var available = new LinkedBlockingQueue<Integer>();
     var acceptor = net.open(client -> {

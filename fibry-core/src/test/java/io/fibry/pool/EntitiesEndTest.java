@@ -250,7 +250,7 @@ class EntitiesEndTest {
   }
 
   @Test
-  void closeDuringRequestOfMemberEndsDespiteWaitCycle() {
+  void entitiesEndAlthoughMemberAsksActorThatClosesThem() {
     var closeResult = new LinkedBlockingQueue<Object>();
     var answers = new LinkedBlockingQueue<Object>();
     Actor<Balance> outsideActor = bank.scope.named("outside").newActor((request, context) -> {

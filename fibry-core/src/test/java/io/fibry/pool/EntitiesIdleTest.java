@@ -42,7 +42,7 @@ class EntitiesIdleTest {
   }
 
   @Test
-  void idleActorEndsAtMostEighthOfIdleTimeLate() {
+  void idleActorEndsLateByAtMostEighthOfIdleTime() {
     bank.clock.advance(Duration.ofSeconds(17)); // a time between two ticks of the sweeper
     bank.ada().ask(new Balance());
 

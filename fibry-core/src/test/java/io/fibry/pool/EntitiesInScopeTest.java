@@ -67,7 +67,7 @@ class EntitiesInScopeTest {
   @Promise("16.17")
   @ParameterizedTest
   @EnumSource
-  void routeInProgressCreatesEntityWhileScopeCloses(OpenOrder order) throws Exception {
+  void exchangeInProgressCreatesEntityWhileScopeCloses(OpenOrder order) throws Exception {
     var data = order == OpenOrder.SEPARATE_SCOPES ? app.openScope("data") : app;
     var web = order == OpenOrder.SEPARATE_SCOPES ? app.openScope("web") : app;
     var customersBeforeServer = order == OpenOrder.SERVER_FIRST ? null : openCustomers(data);

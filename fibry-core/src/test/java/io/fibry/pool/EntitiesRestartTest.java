@@ -61,7 +61,7 @@ class EntitiesRestartTest {
 
   @Promise("23.6")
   @Test
-  void senderWaitsForSuccessorWhichHasSavedState() {
+  void senderWaitsForSuccessorWithSavedState() {
     var sendResult = startAndAwaitParked(() -> bank.ada().sendMessage(new Pay(1)));
     assertFalse(sendResult.isDone());
 

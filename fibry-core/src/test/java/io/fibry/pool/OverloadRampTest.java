@@ -138,7 +138,7 @@ class OverloadRampTest {
   }
 
   @Test
-  void admittedRequestWaitsNoLongerThanFullMailboxTakes() {
+  void admittedRequestWaitsAtMostHandlingTimeOfFullMailbox() {
     double answersPerSecond = boundedSide.capacity(highLoad);
     double waitSeconds = boundedSide.percentile(LATE_PERCENTILE, highLoad, End.GOOD) / 1e9;
 

@@ -219,7 +219,7 @@ class OverloadTest {
   }
 
   @Test
-  void admittedRequestsWaitNoLongerThanFullMailboxTakes() {
+  void admittedRequestsWaitAtMostHandlingTimeOfFullMailbox() {
     double secondsPerRequest = STEPS * 0.015 / WORKERS; // if each step takes the longest possible time
 
     double maxSeconds = boundedService.maxSeconds(highLoad, End.GOOD);

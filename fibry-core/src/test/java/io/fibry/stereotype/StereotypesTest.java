@@ -60,7 +60,7 @@ class StereotypesTest {
   @Promise("13.2")
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void actorGetsAnswersToThousandRequestsInTurn(boolean onThreads) {
+  void runOnceTaskGetsThousandAnswersOneAfterAnother(boolean onThreads) {
     ActorSystem.setDefaultStrategy(onThreads ? Strategy.THREAD : Strategy.FIBER);
     var sum = new AtomicInteger();
     var squarer = ActorSystem.anonymous().newActorWithReturn((Integer n) -> n * n);

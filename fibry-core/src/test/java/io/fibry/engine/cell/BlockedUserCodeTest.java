@@ -229,7 +229,7 @@ class BlockedUserCodeTest {
    */
   @Promise("4.17")
   @Test
-  void requestTimedOutBeforeItsTurnIsNeverHandled() {
+  void requestTimedOutInQueueIsNeverHandled() {
     var gate = new Gate();
     var paid = new AtomicInteger();
     var bank = scope.anonymous().newActorWithReturn((Object message) -> {

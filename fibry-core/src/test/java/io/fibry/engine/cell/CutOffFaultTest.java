@@ -151,7 +151,7 @@ class CutOffFaultTest {
   }
 
   @Test
-  void threadOfEndedResidentActorIsNotMistakenForActor() {
+  void askOnThreadOfEndedResidentActorThrowsStoppedException() {
     var actor = scopeWithShortGrace().anonymous().strategy(residentStrategy())
         .newActorWithReturn((Object message) -> 1);
     actor.ask("once");

@@ -96,7 +96,7 @@ class InlineTest {
    * This actor runs on the thread of another asker, so it must get no second thread.
    */
   @Test
-  void expiredAskGivesInlineActorNoSecondThread() {
+  void expiredAskStartsNoSecondThreadForInlineActor() {
     var handled = new CopyOnWriteArrayList<Object>();
     var actor = ActorSystem.anonymous().inlineRequests().newActorWithReturn((Object m) -> {
       if (m instanceof Gate gate) gate.passUninterruptibly();

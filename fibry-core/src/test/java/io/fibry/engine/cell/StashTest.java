@@ -58,7 +58,7 @@ class StashTest {
   }
 
   @Test
-  void errorAtStashedMessageSkipsNoOtherMessageOrStopHook() {
+  void actorEndsCompletelyDespiteErrorAtStashedMessage() {
     var builder = BlockBuilder.of(selectiveBuilder).ignoreLost(m -> {
       if (m.equals("broken")) throw new StackOverflowError("planned");
       return false;

@@ -19,7 +19,7 @@ class CallerThreadStackEdgeFaultTest {
   private final AtomicInteger runs = new AtomicInteger();
 
   @Test
-  void postponedActivationRunsAtLaterWait() throws InterruptedException {
+  void postponedActivationRunsOnceNearEndOfStack() throws InterruptedException {
     var thread = OverflowingSender.smallStack(() -> nest(MAX_NESTED));
 
     thread.start();

@@ -40,7 +40,7 @@ class FailureLogTest {
   }
 
   @Test
-  void failuresWithoutReadableStackAreEqualByClass() {
+  void failuresOfSameClassWithUnreadableStackAreEqual() {
     class UnreadableFailure extends RuntimeException {
       private static final long serialVersionUID = 1;
 

@@ -84,7 +84,7 @@ class HandOverFaultTest {
   }
 
   @Test
-  void leaveThreadIsCalledOnWakerBeforeFiberRunsWokenDrain() {
+  void handOverCallsLeaveThreadOnlyOnWaker() {
     for (int i = 0; i < ATTEMPTS; i++) {
       var wokenDrain = new Drain(() -> {});
       var waker = new Drain(() -> HandOver.offer(wokenDrain));

@@ -45,7 +45,7 @@ class SharedCheckFaultTest {
    * relies on that timer.
    */
   @Test
-  void checkRunsForThreadThatReliesOnFailedTimer() {
+  void checkOfSecondThreadRunsWhenTimerOfFirstFails() {
     var ran = new CountDownLatch(1);
     var isFirst = new AtomicBoolean(true);
     var check = new SharedCheck[1];

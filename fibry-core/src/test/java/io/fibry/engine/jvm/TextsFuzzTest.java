@@ -308,7 +308,7 @@ class TextsFuzzTest {
   }
 
   @Test
-  void checksOfThisTestFindForgedLineAndControlCharacter() {
+  void patternsFindForgedLineAndControlCharacter() {
     assertTrue(FORGED_LINE.matcher("x" + visible()).find());
     assertTrue(CONTROL_CHARACTER.matcher(visible().text).find());
   }

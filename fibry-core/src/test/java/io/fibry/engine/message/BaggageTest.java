@@ -189,7 +189,7 @@ class BaggageTest {
 
   @Promise("14.3")
   @Test
-  void inlineRequestNeedsNoBaggage() {
+  void inlineHandlerSeesContextOfAskerWithoutCapture() {
     var actor = scope.anonymous().inlineRequests().newActorWithReturn((String message) -> user.get());
     var answer = new CompletableFuture<String>();
 

@@ -16,7 +16,7 @@ class ExpiryFaultTest {
   }
 
   @Test
-  void waitWithoutTimerJoinsNextSweep() {
+  void waitExpiresAlthoughItsTimerFailsToStart() {
     LongWaitSweep.add(new LongWaitSweep.SweepEntry() {
       @Override
       void startTimer() {

@@ -169,7 +169,7 @@ class FalseWaitCycleTest {
   }
 
   @Test
-  void waitOutsideCycleIsNotPartOfCycle() {
+  void cycleOmitsWaitThatOnlyLeadsToIt() {
     var c = Job.worker(scope.named("c"));
     var gate = new Gate();
     var waitCount = new CompletableFuture<Object>();

@@ -21,7 +21,7 @@ class AdaptiveSpinTest {
   }
 
   @Test
-  void successPermitsFurtherSpins() {
+  void successResetsCountOfFailedSpins() {
     for (int i = 0; i < 3; i++) spin.record(false);
 
     spin.record(true);

@@ -104,7 +104,7 @@ class GuardedQueueTest {
   }
 
   @Test
-  void closedQueueTakesOnlyAdmittedEntries() {
+  void closedQueueRefusesOfferedAndTakesAdmittedEntries() {
     var queue = new GuardedQueue<String>(Mailbox.bounded(1, Overflow.BLOCK));
     queue.offer(entry("a"), true);
     var blockedEntry = entry("b");
@@ -129,7 +129,7 @@ class GuardedQueueTest {
   }
 
   @Test
-  void prioritiesOrderOnlyEntriesBeforeNextPill() {
+  void priorityOrderDoesNotCrossPill() {
     var queue = new GuardedQueue<String>(Mailbox.priority(Comparator.<String>naturalOrder()));
     queue.offer(entry("c"), true);
     queue.offer(entry("b"), true);

@@ -77,7 +77,7 @@ class SharedQueueTest {
   }
 
   @Test
-  void messageTakenBackComesFirstAgainExactlyOnce() {
+  void messageTakenBackIsNextExactlyOnce() {
     var queue = queue(byFirstLetter(2));
     offer(queue, "a1");
     var slot = queue.assignNext(true);

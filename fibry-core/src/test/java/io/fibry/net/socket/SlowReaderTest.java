@@ -164,7 +164,7 @@ class SlowReaderTest {
   }
 
   @Test
-  void nextLimitStartsFromZero() throws IOException {
+  void secondReadLimitIgnoresTimeOfFirst() throws IOException {
     client.limitAllReads(LIMIT);
     send("head");
     clock.advance(LIMIT);

@@ -122,7 +122,7 @@ class UdpFaultTest {
    */
   @Promise("26.4")
   @Test
-  void receivingFiberEndsBeforeItsServer() {
+  void receivingFiberEndsWithItsServer() {
     var fiber = new CompletableFuture<Thread>();
     var pool = Pools.<Object, UdpPacket>byKey(scope.anonymous(), 2, packet -> fiber.complete(Thread.currentThread()));
     var server = UdpServer.open(pool, 0, (self, packet) -> {}, o -> o);

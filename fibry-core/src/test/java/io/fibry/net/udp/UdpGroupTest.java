@@ -118,7 +118,7 @@ class UdpGroupTest {
   }
 
   @Test
-  void packetToGroupPassesNoRouter() throws Exception {
+  void groupPacketsAreSentWithTimeToLiveOfOne() throws Exception {
     try (var sockets = UdpSockets.open(InetAddress.getLoopbackAddress(), Optional.of(group()), 0)) {
       assertEquals(1, sockets.out().getOption(StandardSocketOptions.IP_MULTICAST_TTL));
       assertEquals(NetworkInterface.getByInetAddress(LOOPBACK),

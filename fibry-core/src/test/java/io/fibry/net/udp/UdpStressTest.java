@@ -24,7 +24,7 @@ class UdpStressTest {
   private final long seed = StressRuns.seed();
 
   @Test
-  void anyServerEndsAndItsCountsAddUp() {
+  void serverOnAnyStrategyEndsWithConsistentCounts() {
     System.out.println("UdpStressTest -Dfibry.seed=" + seed);
     var random = new Random(seed);
     var strategies = new ArrayList<>(Variants.STRATEGIES.keySet());
