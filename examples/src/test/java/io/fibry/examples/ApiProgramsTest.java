@@ -120,7 +120,7 @@ class ApiProgramsTest {
   }
 
   @Test
-  void sessionOfTimersProgramEndsWhenIdle() throws Exception {
+  void timersProgramEndsAndPrintsOnlyItsTicks() throws Exception {
     var printedLines = runOnManualClock("P11Timers");
 
     // the program stops its ticks early or late, so their number varies
@@ -189,7 +189,7 @@ class ApiProgramsTest {
   }
 
   @Test
-  void orderDoesNotWaitForItsHook() throws Exception {
+  void orderIsCheckedBeforeItsReceiptIsPrinted() throws Exception {
     var driver = write("Loaded", """
         public class Loaded {
           public static void main(String[] args) {

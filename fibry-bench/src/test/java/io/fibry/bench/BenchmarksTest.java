@@ -61,7 +61,7 @@ class BenchmarksTest {
   }
 
   @Test
-  void changeIsWorseAboveTenPercentAndErrorBars() throws IOException {
+  void resultIsWorseOnlyBeyondTenPercentAndErrorBars() throws IOException {
     var oldFile = file("old", 100, 3);
 
     assertFalse(isWorse(oldFile, file("slightly slower", 109, 1)));

@@ -38,7 +38,7 @@ class ComparisonsTest {
   }
 
   @Test
-  void declaredBaseIsUsedWhateverItsNameAndPosition() {
+  void tableShowsRatiosToDeclaredBase() {
     var table = ResultTable.of(pipeline());
 
     assertTrue(table.contains("| executors | 300 |  | ns/op | 1.50 |"), table);

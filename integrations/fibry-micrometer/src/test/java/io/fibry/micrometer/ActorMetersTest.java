@@ -58,7 +58,7 @@ class ActorMetersTest {
   }
 
   @Test
-  void missingActorCountsZeroAndHasNoGaugeValue() {
+  void metersOfMissingActorShowZeroOrNaN() {
     try (var scope = TestScope.fibers(); var meters = new ActorMeters(scope, "later")) {
       meters.bindTo(registry);
 
