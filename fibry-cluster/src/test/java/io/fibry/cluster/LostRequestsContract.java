@@ -38,9 +38,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests how requests fail when no node can answer them any more. Nodes claim requests: each node
- * confirms to the askers at intervals that it has their requests. The tests advance the clocks of
- * all nodes.
+ * Tests how requests fail when no node can answer them any more. Each node sends keep-alives at
+ * intervals, which confirm to an asker that the node has its requests. The tests advance the
+ * clocks of all nodes.
  */
 abstract class LostRequestsContract {
   record Job(int number) implements Request<Job, Integer> {}
@@ -51,7 +51,7 @@ abstract class LostRequestsContract {
   }
 
   private static final Duration LEASE = Duration.ofMinutes(10); // long, because servers use the real time
-  private static final Duration CLAIM_INTERVAL = LEASE.dividedBy(5); // between two claims of a node
+  private static final Duration KEEP_ALIVE_INTERVAL = LEASE.dividedBy(5);
   private static final Duration LIMIT = Duration.ofHours(10);
   private static final int REQUESTS = 90;
 
@@ -62,8 +62,8 @@ abstract class LostRequestsContract {
   private final List<Cluster> nodes = new ArrayList<>();
   private final ConcurrentLinkedQueue<CompletableFuture<Integer>> promises = new ConcurrentLinkedQueue<>();
   private final CountDownLatch gate = new CountDownLatch(1);
-  private final AtomicInteger claims = new AtomicInteger(); // number of claims that the asker received
-  private final Set<String> claimedIds = ConcurrentHashMap.newKeySet(); // ids of requests in these claims
+  private final AtomicInteger keepAlives = new AtomicInteger(); // received by the asker
+  private final Set<String> confirmedIds = ConcurrentHashMap.newKeySet(); // of requests in keep-alives
 
   LostRequestsContract(String app, TestNetwork network) {
     this.app = app;
@@ -88,8 +88,8 @@ abstract class LostRequestsContract {
     var asker = join("asker");
     network.transport("asker").subscribe(new Subjects(app).ofKeepAlives("asker"), Optional.empty(),
         wire -> {
-          claimedIds.addAll(RequestKeepAlive.ids(wire));
-          claims.incrementAndGet();
+          confirmedIds.addAll(RequestKeepAlive.ids(wire));
+          keepAlives.incrementAndGet();
         });
     return asker;
   }
@@ -99,17 +99,17 @@ abstract class LostRequestsContract {
     nodes.remove(node);
   }
 
-  /** Moves the clocks of all nodes by the interval between claims. */
+  /** Moves the clocks of all nodes by the interval between keep-alives. */
   private void passTime() {
-    clock.advance(CLAIM_INTERVAL);
+    clock.advance(KEEP_ALIVE_INTERVAL);
     assertTrue(scope.awaitQuiescence(Patience.LONG));
   }
 
-  /** Moves the clocks, and waits until the asker has received a claim of each living node. */
-  private void passTimeWithClaims(int livingNodes) {
-    int claimsBefore = claims.get();
+  /** Moves the clocks, and waits until the asker has received a keep-alive of each living node. */
+  private void passTimeWithKeepAlives(int livingNodes) {
+    int keepAlivesBefore = keepAlives.get();
     passTime();
-    Patience.eventually(() -> claims.get() >= claimsBefore + livingNodes);
+    Patience.eventually(() -> keepAlives.get() >= keepAlivesBefore + livingNodes);
   }
 
   private void promise(Job job, ActorContext<Job> context) {
@@ -148,7 +148,7 @@ abstract class LostRequestsContract {
     var answers = askEntities(asker());
     Patience.eventually(() -> promises.size() == REQUESTS);
 
-    passTimeWithClaims(1);
+    passTimeWithKeepAlives(1);
     crash(owner);
     for (int i = 0; i < 3; i++) passTime();
     assertEquals(0, countDone(answers)); // the lease of the owner has not expired
@@ -158,7 +158,7 @@ abstract class LostRequestsContract {
         + "connection broke, or a message was lost. It may have been handled", answers);
   }
 
-  /** The owner crashes before its first claim, as if no request had reached it. */
+  /** The owner crashes before its first keep-alive, as if no request had reached it. */
   @Test
   void requestsWithoutKeepAliveFailWithinOneLease() {
     var owner = join("home");
@@ -186,9 +186,9 @@ abstract class LostRequestsContract {
         .mapToObj(i -> clerk.sendMessageReturn(new Job(i), LIMIT)).toList();
     Patience.eventually(() -> promises.size() == 2 * REQUESTS);
 
-    passTimeWithClaims(2);
+    passTimeWithKeepAlives(2);
     crash(desk);
-    for (int i = 0; i < 12; i++) passTimeWithClaims(1);
+    for (int i = 0; i < 12; i++) passTimeWithKeepAlives(1);
 
     checkLost("It may have been handled", answersOfClerk);
     assertEquals(0, countDone(answers));
@@ -213,18 +213,18 @@ abstract class LostRequestsContract {
     passTimeWhileBusy();
 
     for (int i = 0; i < 12; i++) {
-      claimedIds.clear();
+      confirmedIds.clear();
       passTimeWhileBusy();
-      Patience.eventually(() -> claimedIds.size() == answers.size());
+      Patience.eventually(() -> confirmedIds.size() == answers.size());
     }
 
     assertEquals(0, countDone(answers));
     gate.countDown();
     for (int i = 0; i < answers.size(); i++) assertEquals(i % 10, Patience.value(answers.get(i)));
     Patience.eventually(() -> owner.health().pendingRequests() == 0);
-    claimedIds.clear();
+    confirmedIds.clear();
     for (int i = 0; i < 3; i++) passTime();
-    assertEquals(Set.of(), claimedIds);
+    assertEquals(Set.of(), confirmedIds);
   }
 
   private void answerLater(Job job, ActorContext<Job> context) throws InterruptedException {
@@ -237,10 +237,10 @@ abstract class LostRequestsContract {
    * all nodes, because a node without heartbeats would lose its lease after five intervals.
    */
   private void passTimeWhileBusy() {
-    int claimsBefore = claims.get();
+    int keepAlivesBefore = keepAlives.get();
     var heartbeats = heartbeats();
-    clock.advance(CLAIM_INTERVAL);
-    Patience.eventually(() -> claims.get() > claimsBefore);
+    clock.advance(KEEP_ALIVE_INTERVAL);
+    Patience.eventually(() -> keepAlives.get() > keepAlivesBefore);
     Patience.eventually(() -> heartbeats().entrySet().stream()
         .allMatch(node -> node.getValue() > heartbeats.get(node.getKey())));
   }
@@ -293,7 +293,7 @@ abstract class LostRequestsContract {
         && failure.failure() == TransportException.Failure.NO_RECEIVER;
   }
 
-  /** Older nodes send no claims, so without a claim a request may still be at an older node. */
+  /** Older nodes send no keep-alives, so a request without keep-alives may be at an older node. */
   @Test
   void requestsAreNotLostWhileOlderNodeIsMember() {
     var owner = join("home");

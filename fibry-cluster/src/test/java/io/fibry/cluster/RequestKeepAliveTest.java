@@ -31,7 +31,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** Tests the claims, by which a node confirms to each asker that it has the asker's requests. */
+/** Tests keep-alives, by which a node confirms to each asker that it has the asker's requests. */
 class RequestKeepAliveTest {
   record Job() implements Request<Job, Integer> {}
 
@@ -118,16 +118,16 @@ class RequestKeepAliveTest {
     assertEquals(new LostRequestsContract.OldVersion.State(member, Map.of("clerk", "Stopped")), oldState);
   }
 
-  /** Claims continue although foreign programs send odd ids, and bytes that are no claim. */
+  /** Foreign programs send requests with invalid ids, and bytes that are no keep-alive. */
   @Test
   void keepAlivesNameAllRequestsDespiteForeignIds() {
     var clock = new ManualScheduler();
     var network = MemoryNetwork.create();
-    var claimedIds = ConcurrentHashMap.<String>newKeySet();
-    var claimsForOther = new AtomicInteger();
+    var confirmedIds = ConcurrentHashMap.<String>newKeySet();
+    var keepAlivesToOther = new AtomicInteger();
     var sentIds = new HashSet<String>();
     IntStream.range(0, 3_000).forEach(i -> sentIds.add("asker.life." + i));
-    try (ActorScope scope = ActorSystem.openScope("claims", options -> options.withScheduler(clock));
+    try (ActorScope scope = ActorSystem.openScope("keep-alives", options -> options.withScheduler(clock));
         var transport = network.connect("shop", "asker");
         var node = Cluster.join("shop", network, options -> options.withNode("home").withLease(LEASE).withScope(scope)
             .withWallClock(() -> Instant.EPOCH.plusNanos(clock.nanoTime())))) {
@@ -135,8 +135,9 @@ class RequestKeepAliveTest {
       node.expose("clerk", Job.class, scope.anonymous().newActor((Job job, ActorContext<Job> context) -> context
           .replyWhen(job, new CompletableFuture<>())));
       transport.subscribe(subjects.ofKeepAlives("asker"), Optional.empty(),
-          claim -> claimedIds.addAll(RequestKeepAlive.ids(claim)));
-      transport.subscribe(subjects.ofKeepAlives("other"), Optional.empty(), claim -> claimsForOther.incrementAndGet());
+          keepAlive -> confirmedIds.addAll(RequestKeepAlive.ids(keepAlive)));
+      transport.subscribe(subjects.ofKeepAlives("other"), Optional.empty(),
+          keepAlive -> keepAlivesToOther.incrementAndGet());
       var foreign =
           List.of("other", "", ".", "..", "other.9", "*.life.1", "Ää.life.2", "other.life.99999999999999999999",
               "other.life.-1", "other.life.x");
@@ -151,10 +152,10 @@ class RequestKeepAliveTest {
 
       clock.advance(LEASE.dividedBy(5));
 
-      Patience.eventually(() -> claimedIds.size() == sentIds.size());
-      assertEquals(sentIds, claimedIds);
-      Patience.eventually(() -> claimsForOther.get() > 0);
-      assertTrue(claimsForOther.get() <= 1, () -> claimsForOther + " claims for 'other.9'");
+      Patience.eventually(() -> confirmedIds.size() == sentIds.size());
+      assertEquals(sentIds, confirmedIds);
+      Patience.eventually(() -> keepAlivesToOther.get() > 0);
+      assertTrue(keepAlivesToOther.get() <= 1, () -> keepAlivesToOther + " keep-alives to 'other'");
     }
   }
 }

@@ -44,7 +44,7 @@ class SuspendedNodeTest {
   private final ActorScope scope = ActorSystem.openScope("running", options -> options.withScheduler(clock));
   private final ActorScope scopeOfA = ActorSystem.openScope("suspended", options -> options.withScheduler(clockOfA));
   private final List<String> handled = new CopyOnWriteArrayList<>(); // names of the nodes that handled a request
-  private final Queue<Runnable> messages = new ConcurrentLinkedQueue<>(); // to node a, and not yet read by it
+  private final Queue<Runnable> messages = new ConcurrentLinkedQueue<>(); // sent to node a, not yet read
   private final Queue<Runnable> tableChanges = new ConcurrentLinkedQueue<>(); // not yet read by node a
   private final CompletableFuture<String> answerOfB = new CompletableFuture<>();
   private volatile boolean buffered; // true: messages to the suspended node a are kept, not lost

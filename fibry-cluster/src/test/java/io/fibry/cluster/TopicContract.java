@@ -161,7 +161,7 @@ abstract class TopicContract {
 
   /**
    * The subscriber is on the publisher's node, and the publisher does not wait. No other node has
-   * the topic, because a slow node would also lose the oldest news.
+   * the topic, because a slow node would also lose the oldest messages.
    */
   @Test
   void slowSubscriberDropsOldestMessages() {

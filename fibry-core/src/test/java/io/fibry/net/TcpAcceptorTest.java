@@ -311,7 +311,7 @@ class TcpAcceptorTest {
         "-Dfibry.seed=" + seed);
   }
 
-  /** Returns the choice of the client with this port, whether the handler greets it. */
+  /** Returns the future in which the client of this port says whether the handler greets it. */
   private static CompletableFuture<Boolean> greeting(Map<Integer, CompletableFuture<Boolean>> greetings, int port) {
     return greetings.computeIfAbsent(port, key -> new CompletableFuture<>());
   }

@@ -102,8 +102,7 @@ class OverloadTest {
     }
 
     /**
-     * Returns which share of the requests that were sent in the span were answered within the
-     * limit.
+     * Returns the share of the requests sent in the span that were answered within the limit.
      */
     double answeredShare(Span span) {
       var requests = copyOfOutcomes().stream().filter(o -> span.contains(o.sentAt())).toList();

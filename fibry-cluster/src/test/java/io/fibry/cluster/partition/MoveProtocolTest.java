@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Walks the tables of the protocol by which partitions move. */
+/** Tests the transition tables of the protocol that moves partitions between nodes. */
 class MoveProtocolTest {
   private static PartitionStage walk(PartitionStage from, MoveStep... steps) {
     var stage = from;
@@ -34,7 +34,7 @@ class MoveProtocolTest {
     assertEquals(PartitionStage.AWAY, walk(PartitionStage.RELEASED, MoveStep.END, MoveStep.LEAVE));
   }
 
-  /** A node that has freed the right may take the partition again. */
+  /** A previous owner that has freed its right may take the partition back. */
   @ParameterizedTest
   @EnumSource(names = {"AWAY", "RELEASED", "FORWARDING"})
   void nodeTakesOnlyPartitionThatItDoesNotOwn(PartitionStage stage) {

@@ -25,7 +25,7 @@ class DrainMemoryFaultTest {
     return Stream.of(Strategy.THREAD, Strategy.RESIDENT_FIBER);
   }
 
-  /** No other thread could run the actor. */
+  /** A resident actor has only this thread. If the thread ended, no thread would run the actor. */
   @ParameterizedTest
   @MethodSource("residentStrategies")
   void residentThreadSurvivesOutOfMemoryError(Strategy strategy) {

@@ -70,7 +70,7 @@ class InlineTest {
 
     assertTrue(onVirtualThread(() -> actor.ask("who") == Thread.currentThread()));
     assertFalse(onVirtualThread(() -> {
-      actor.ask("who"); // gives the thread the actor's name only meanwhile
+      actor.ask("who"); // the thread has the actor's name only during this request
       return Thread.currentThread().getName().equals("inline");
     }));
   }

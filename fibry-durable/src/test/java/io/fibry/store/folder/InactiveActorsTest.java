@@ -36,7 +36,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests that a store knows all its actors, including inactive and ended actors. */
+/** Tests that a store lists all its actors, including inactive and ended actors. */
 class InactiveActorsTest {
   private static final Store.ActorId ADA = new Store.ActorId("account", "ada");
   private static final int THREADS = 6;
@@ -226,8 +226,8 @@ class InactiveActorsTest {
   }
 
   /**
-   * Lists the actors again and again until the test ends. Each list must have all actors of the
-   * list before.
+   * Lists the actors repeatedly until the test ends. Each list must have all actors of the
+   * previous list.
    */
   private static int listUntilStopped(StoreBackend store, AtomicBoolean stop) {
     int lists = 0;
