@@ -60,7 +60,7 @@ class StackSafeLockTest {
   }
 
   @Test
-  void interruptDoesNotEndWaitAndIsKept() {
+  void waitForLockIgnoresInterruptAndKeepsFlag() {
     lock.acquire();
     var hasInterruptFlag = new AtomicBoolean();
     var waiter = Thread.ofPlatform().start(() -> {

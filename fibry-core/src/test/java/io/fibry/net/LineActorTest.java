@@ -107,7 +107,7 @@ class LineActorTest {
   }
 
   @Test
-  void connectionHasOneLineActorWhichEndsWithIt() {
+  void lineActorIsUniqueAndEndsWithItsConnection() {
     var acceptor = open(o -> o);
     try (var peer = new Peer(acceptor.port())) {
       var client = value(connectionFuture).lineActor();

@@ -116,7 +116,7 @@ class EntitiesEndTest {
   }
 
   @Test
-  void endAndWaitOfAddressWithoutActorReturnAtOnce() {
+  void endCallsOfAddressWithoutActorReturnAtOnce() {
     bank.ada().askExit();
     bank.ada().sendPoisonPill();
     bank.ada().kill();

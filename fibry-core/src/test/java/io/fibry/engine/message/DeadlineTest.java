@@ -206,7 +206,7 @@ class DeadlineTest {
 
   @Promise("4.16")
   @Test
-  void inlineHandlerPassesLimitOfOuterRequestOn() {
+  void inlineHandlerPassesOnLimitOfOuterRequest() {
     var inlineActor = Job.worker(scope.named("inline").inlineRequests());
     askWithinASecond(a,
         Job.act("first", () -> inlineActor.ask(askLater(() -> b.ask(Job.act("slow", DeadlineTest::hang))))));
@@ -276,7 +276,7 @@ class DeadlineTest {
   }
 
   @Test
-  void promisedInlineAnswerEndsByLimitOfOuterRequest() {
+  void promisedInlineAnswerTimesOutAtLimitOfOuterRequest() {
     var inlineActor = scope.named("inline").inlineRequests()
         .newActor((Object m, ActorContext<Object> context) -> context.replyWhen((Call) m, new CompletableFuture<>()));
     askWithinASecond(a, askLater(() -> inlineActor.ask(new Call())));
