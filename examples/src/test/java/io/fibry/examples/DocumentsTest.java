@@ -189,7 +189,7 @@ class DocumentsTest {
 
   @ParameterizedTest
   @MethodSource("chapters")
-  void chapterHasHeadingNamedTheMistake(Path chapter) throws Exception {
+  void chapterHasSectionOnCommonMistake(Path chapter) throws Exception {
     assertTrue(Files.readString(chapter).contains("\n## The mistake"), "the chapter needs a heading '## The mistake'");
   }
 
