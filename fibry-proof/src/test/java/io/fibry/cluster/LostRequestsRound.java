@@ -30,7 +30,7 @@ final class LostRequestsRound {
   private static final int WORK_TIME = 5_000; // max ms that a request takes
   private static final int MOVES = 4;
   private static final Duration LEASE = Duration.ofSeconds(3);
-  // Delay of a claim or an answer on a slow network
+  // Delay of a keep-alive or an answer on a slow network
   private static final Duration NETWORK_DELAY = Duration.ofSeconds(1);
   private static final Duration LIMIT = Duration.ofHours(1);
   // Long, because the requests to one key are handled one after the other
