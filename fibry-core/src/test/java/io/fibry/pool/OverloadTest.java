@@ -101,9 +101,7 @@ class OverloadTest {
       return copyOfOutcomes().stream().filter(o -> span.contains(o.endedAt()) && o.end() == end).toList();
     }
 
-    /**
-     * Returns the share of the requests sent in the span that were answered within the limit.
-     */
+    /** Returns the share of the requests sent in the span that were answered within the limit. */
     double answeredShare(Span span) {
       var requests = copyOfOutcomes().stream().filter(o -> span.contains(o.sentAt())).toList();
       return (double) requests.stream().filter(o -> o.end() == End.GOOD).count() / requests.size();
