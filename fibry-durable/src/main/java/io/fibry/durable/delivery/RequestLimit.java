@@ -48,8 +48,8 @@ record RequestLimit(Scheduler clock, Duration duration, long startNanos) {
     CompletableFuture<R> future;
     try {
       future = sending.apply(remaining());
-    } catch (RuntimeException refusal) {
-      future = CompletableFuture.failedFuture(refusal);
+    } catch (RuntimeException | Error failure) { // an Error too: the asker may wait without a limit
+      future = CompletableFuture.failedFuture(failure);
     }
     var targetAnswer = future;
     answer.whenComplete((value, failure) -> targetAnswer.cancel(true)); // no effect if `targetAnswer` is done

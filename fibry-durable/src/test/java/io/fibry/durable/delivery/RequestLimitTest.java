@@ -1,6 +1,7 @@
 package io.fibry.durable.delivery;
 
 import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertSame;
 
 import io.fibry.Request;
 import io.fibry.support.Patience;
@@ -8,6 +9,7 @@ import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiConsumer;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -34,5 +36,17 @@ class RequestLimitTest {
         : new RacingAnswer(), answer);
 
     assertNotSame(Thread.currentThread(), Patience.value(askerThread));
+  }
+
+  @Test
+  void askerGetsErrorOfSending() {
+    var error = new StackOverflowError();
+    var answer = new CompletableFuture<String>();
+
+    RequestLimit.NONE.send(new Question(), time -> {
+      throw error;
+    }, answer);
+
+    assertSame(error, Patience.failure(answer));
   }
 }
