@@ -164,10 +164,23 @@ public final class FileDisk implements StorageDirectory {
     }
   }
 
+  /**
+   * Closes all files and unlocks the folder, even if the close of a file fails. Throws the first
+   * failure, with the others suppressed in it.
+   */
   @Override
   public void close() throws IOException {
+    IOException firstFailure = null;
     try (lock) {
-      for (var name : List.copyOf(openChannels.keySet())) finish(name);
+      for (var name : List.copyOf(openChannels.keySet())) {
+        try {
+          finish(name);
+        } catch (IOException failure) {
+          if (firstFailure == null) firstFailure = failure;
+          else firstFailure.addSuppressed(failure);
+        }
+      }
+      if (firstFailure != null) throw firstFailure;
     }
   }
 

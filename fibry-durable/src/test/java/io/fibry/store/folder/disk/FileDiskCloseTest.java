@@ -1,6 +1,7 @@
 package io.fibry.store.folder.disk;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import java.io.IOException;
@@ -11,6 +12,8 @@ import java.nio.channels.FileLock;
 import java.nio.channels.ReadableByteChannel;
 import java.nio.channels.WritableByteChannel;
 import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -118,5 +121,18 @@ class FileDiskCloseTest {
     assertEquals("the close failed", assertThrows(IOException.class, disk::close).getMessage());
 
     FileDisk.open(folder).close(); // throws if the folder is still locked
+  }
+
+  @Test
+  void allFilesAreClosedAfterCloseOfFileFailed() throws IOException {
+    var channels = List.of(new FailingChannel(), new FailingChannel(), new FailingChannel());
+    var unopened = new ArrayDeque<>(channels);
+    var disk = FileDisk.open(temporary.resolve("store"), (file, options, attributes) -> unopened.remove());
+    for (var name : List.of("a", "b", "c")) disk.write(name, 0, ByteBuffer.wrap(new byte[] {1}));
+
+    var failure = assertThrows(IOException.class, disk::close);
+
+    assertEquals(2, failure.getSuppressed().length);
+    for (var channel : channels) assertFalse(channel.isOpen());
   }
 }
