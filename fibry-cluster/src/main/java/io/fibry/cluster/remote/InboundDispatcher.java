@@ -99,31 +99,41 @@ public record InboundDispatcher<M>(ClusterTransport transport, String descriptio
 
   private void deliverAll(WireMessage wire, AddressFactory<M> addresses, TellBundle.Group group, int firstIndex,
       Function<Optional<String>, Optional<? extends Actor<? super M>>> actors, List<TellBundle.Refusal> refusals) {
-    var actor = actors.apply(group.key());
+    Optional<? extends Actor<? super M>> actor;
+    try {
+      actor = actors.apply(group.key());
+    } catch (RuntimeException failure) {
+      String reason = warnAndSummarize(failure);
+      for (int i = 0; i < group.bodies().size(); i++) refusals.add(new TellBundle.Refusal(firstIndex + i, reason));
+      return;
+    }
     AskChain.runAs(List.of(chainEntry(group.key()).toString()), () -> {
       for (int i = 0; i < group.bodies().size(); i++) {
         int index = firstIndex + i;
-        byte[] body = group.bodies().get(i);
-        tryDeliver(wire, body, group.context(i), actor.map(target -> addresses.addressOf(target, body)))
+        tryDeliver(wire, addresses, group.bodies().get(i), group.context(i), actor)
             .ifPresent(reason -> refusals.add(new TellBundle.Refusal(index, reason)));
       }
     });
   }
 
   /** {@return why the actor did not get the message, or empty if it has accepted it} */
-  private Optional<String> tryDeliver(WireMessage wire, byte[] body, String context,
+  private Optional<String> tryDeliver(WireMessage wire, AddressFactory<M> addresses, byte[] body, String context,
       Optional<? extends Actor<? super M>> actor) {
     if (actor.isEmpty()) return Optional.of("its key does not belong to this partition");
     try {
-      return trySend(actor.get(), protocol.decode(body), context) ? Optional.empty()
+      return trySend(addresses.addressOf(actor.get(), body), protocol.decode(body), context) ? Optional.empty()
           : Optional.of("'" + description + "' did not accept it");
     } catch (CodecException failure) {
       UnreadableMessageLog.log("'" + description + "' got a message", wire, failure);
       return Optional.of(ReplyCodec.summarize(failure));
     } catch (RuntimeException failure) {
-      LoggerFactory.getLogger(Cluster.class).warn("'{}' does not get a message", description, failure);
-      return Optional.of(ReplyCodec.summarize(failure));
+      return Optional.of(warnAndSummarize(failure));
     }
+  }
+
+  private String warnAndSummarize(RuntimeException failure) {
+    LoggerFactory.getLogger(Cluster.class).warn("'{}' does not get a message", description, failure);
+    return ReplyCodec.summarize(failure);
   }
 
   /** Returns the entry of this actor in the chain of actors that wait for each other. */

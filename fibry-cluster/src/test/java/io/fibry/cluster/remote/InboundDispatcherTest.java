@@ -1,0 +1,82 @@
+package io.fibry.cluster.remote;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.fibry.Actor;
+import io.fibry.ActorSystem;
+import io.fibry.cluster.MemoryNetwork;
+import io.fibry.cluster.spi.ClusterTransport;
+import io.fibry.cluster.spi.WireMessage;
+import io.fibry.cluster.wire.Destination;
+import io.fibry.cluster.wire.Protocol;
+import io.fibry.spi.BlockBuilder;
+import io.fibry.support.Intercepted;
+import io.fibry.support.Patience;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Tests that one undeliverable message of a bundle does not affect the other messages. */
+class InboundDispatcherTest {
+  private static final Protocol<String> PROTOCOL = Protocol.of(String.class);
+
+  private final ClusterTransport transport = MemoryNetwork.create().connect("shop", "b");
+  private final LinkedBlockingQueue<WireMessage> replies = new LinkedBlockingQueue<>();
+  private final LinkedBlockingQueue<String> handled = new LinkedBlockingQueue<>();
+  private final Actor<String> actor = ActorSystem.anonymous().newActor((String message) -> handled.add(message));
+
+  @AfterEach
+  void close() {
+    actor.close();
+    transport.close();
+  }
+
+  private InboundDispatcher<String> dispatcher() {
+    var interceptedTransport = Intercepted.of(ClusterTransport.class, transport, (method, arguments, call) -> {
+      if (method.getName().equals("publish")) replies.add((WireMessage) arguments[0]);
+      return call.pass();
+    });
+    return new InboundDispatcher<>(interceptedTransport, "order", "b.1", PROTOCOL, new RequestRegistry(), () -> true,
+        () -> 0, BlockBuilder.of(ActorSystem.anonymous()));
+  }
+
+  /** Returns a bundle of one message for each key. The key is also the text of the message. */
+  private static WireMessage bundle(String... keys) {
+    var tells = Stream.of(keys).map(key -> new OutboundTell(new RemoteAddress("order", Optional.of(key), false), key,
+        PROTOCOL.encode(key), "")).toList();
+    return new WireMessage("order", Optional.of("replies"),
+        Map.of(Destination.BUNDLE_SIZE, Integer.toString(keys.length)), TellBundle.of(tells).body());
+  }
+
+  private List<TellBundle.Refusal> nextRefusals() {
+    var tell = new OutboundTell(new RemoteAddress("order", Optional.empty(), false), "", new byte[0], "");
+    return TellBundle.of(List.of(tell)).decodeAnswer(Patience.nextOf(replies).body()).refusals();
+  }
+
+  @Test
+  void actorThatCannotBeMadeRefusesItsMessagesAlone() {
+    dispatcher().deliverAll(bundle("a", "b", "c"), (target, body) -> target, key -> {
+      if (key.equals(Optional.of("b"))) throw new IllegalStateException("no entity can be made");
+      return Optional.of(actor);
+    });
+
+    assertEquals(List.of("a", "c"), List.of(Patience.nextOf(handled), Patience.nextOf(handled)));
+    assertEquals(List.of(new TellBundle.Refusal(1, "java.lang.IllegalStateException: no entity can be made")),
+        nextRefusals());
+  }
+
+  @Test
+  void addressThatCannotBeMadeRefusesItsMessageAlone() {
+    dispatcher().deliverAll(bundle("a", "b"), (target, body) -> {
+      if (PROTOCOL.decode(body).equals("a")) throw new IllegalStateException("no address");
+      return target;
+    }, key -> Optional.of(actor));
+
+    assertEquals("b", Patience.nextOf(handled));
+    assertEquals(List.of(new TellBundle.Refusal(0, "java.lang.IllegalStateException: no address")), nextRefusals());
+  }
+}
