@@ -25,6 +25,7 @@ import io.fibry.support.Patience;
 import io.fibry.time.ManualScheduler;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -125,6 +126,7 @@ abstract class RemoteActorContract {
 
     assertEquals(10, remoteTill().ask(new Sum()));
     assertEquals(10, remoteTill().ask(new Sum(), Patience.LONG));
+    assertEquals(10, remoteTill().ask(new Sum(), ChronoUnit.FOREVER.getDuration()));
     assertEquals(10, Patience.value(remoteTill().sendMessageReturn(new Sum())));
     assertEquals(10, a.actor("till", Till.class).ask(new Sum()));
   }

@@ -189,8 +189,8 @@ public final class RemoteOutbox {
     var encodedBundle = encode(tells, weight, relay);
     if (encodedBundle.isEmpty()) return;
     var bundle = encodedBundle.get();
-    pendingBundles++;
     var request = newRequest.apply(bundle);
+    pendingBundles++;
     request.answer().whenComplete((receipt, failure) -> {
       byteBudget.release(weight);
       relay.sendMessage(new BundleEnded());

@@ -50,7 +50,7 @@ final class SentRequest<R> implements RequestRegistry.OpenRequest {
     this.destination = destination;
     this.outbound = outbound;
     this.limit = limit;
-    this.deadline = nodeContext.clock().nanoTime() + Math.min(Long.MAX_VALUE / 2, limit.toNanos());
+    this.deadline = nodeContext.clock().nanoTime() + Durations.nanos(limit);
     this.headers = outbound.headers(destination);
     this.messageId = headers.get(Destination.MESSAGE_ID);
     if (jfrEvent != null) answer.whenComplete(
