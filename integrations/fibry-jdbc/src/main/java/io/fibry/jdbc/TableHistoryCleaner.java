@@ -53,8 +53,10 @@ final class TableHistoryCleaner {
     this.readerPool = readerPool;
   }
 
+  /** Called for each actor of the kind that is loaded. Only a new age makes a check due. */
   void setRetention(String kind, Duration age) {
-    retentions.put(kind, new TableRetention(age, Instant.MIN));
+    retentions.merge(kind, new TableRetention(age, Instant.MIN),
+        (previous, added) -> previous.age.equals(age) ? previous : added);
     onSnapshotStored(kind);
   }
 

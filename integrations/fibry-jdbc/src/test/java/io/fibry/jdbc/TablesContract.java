@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.durable.Histories;
+import io.fibry.store.Store;
 import io.fibry.store.StoreDamagedException;
 import io.fibry.store.spi.StoreBackend;
 import io.fibry.support.Patience;
@@ -79,6 +80,32 @@ abstract class TablesContract extends DatabaseFixture {
 
     assertEquals(1, store.load(ADA).bodies().size());
     assertEquals(1, store.load(GRACE).lastTurn());
+  }
+
+  private void appendOldTurnWithSnapshot(StoreBackend store, Store.ActorId actor, int snapshots) throws Exception {
+    long life = store.load(actor).life();
+    append(store, new StoreBackend.Turn(actor, life, 1, Instant.EPOCH, false, new byte[] {1}, List.of(), List.of()));
+    append(store, turn(actor, life, 2));
+    store.snapshot(turn(actor, life, 2, true, (byte) 9));
+    eventually(() -> count("fibry_snapshot") == snapshots);
+  }
+
+  @Test
+  void onlyNewAgeOfRetentionStartsCheckAtOnce() throws Exception {
+    var store = open();
+    appendOldTurnWithSnapshot(store, ADA, 1);
+    store.setRetention("account", Duration.ofDays(1));
+    eventually(() -> count("fibry_turn") == 1);
+    appendOldTurnWithSnapshot(store, GRACE, 2);
+
+    store.setRetention("account", Duration.ofDays(1));
+
+    store.close(); // waits for all checks
+    assertEquals(3, count("fibry_turn"));
+    var reopenedStore = open();
+    reopenedStore.setRetention("account", Duration.ofDays(20_000_000));
+    reopenedStore.setRetention("account", Duration.ofDays(1));
+    eventually(() -> count("fibry_turn") == 2);
   }
 
   private long count(String table) {
