@@ -113,8 +113,8 @@ final class PemFiles implements Supplier<SSLContext> {
   }
 
   private SSLContext read() throws IOException {
+    var trustManagers = trustManagers();
     try {
-      var trustManagers = trustManagers();
       var chain = certificatesIn(certificates);
       return contextOf(chain, privateKey(chain[0]), trustManagers);
     } catch (GeneralSecurityException | IllegalArgumentException unusable) {
@@ -137,19 +137,19 @@ final class PemFiles implements Supplier<SSLContext> {
    * Returns the trust managers for the authorities of clients. Returns null if no authorities were
    * given; {@link ServerTls} then refuses to ask clients for certificates.
    */
-  private TrustManager[] trustManagers() throws IOException, GeneralSecurityException {
+  private TrustManager[] trustManagers() throws IOException {
     if (authorities.isEmpty()) return null;
-    var store = emptyStore();
     try {
+      var store = emptyStore();
       var certificates = certificatesIn(authorities.get());
       for (int i = 0; i < certificates.length; i++) store.setCertificateEntry("authority" + i, certificates[i]);
+      var trustFactory = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+      trustFactory.init(store);
+      return trustFactory.getTrustManagers();
     } catch (GeneralSecurityException unusable) {
       throw new IllegalArgumentException("no certificate of an authority in " + authorities.get() + ": "
           + Lines.message(unusable) + "; give them in PEM form", unusable);
     }
-    var trustFactory = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
-    trustFactory.init(store);
-    return trustFactory.getTrustManagers();
   }
 
   private static KeyStore emptyStore() throws IOException, GeneralSecurityException {

@@ -195,8 +195,10 @@ class TlsFilesTest {
     assertEquals('x', firstByte(acceptor, Certificates.context(client, server)));
     assertThrows(IOException.class, () -> firstByte(acceptor, Certificates.context(server, server)));
     Files.writeString(authorities, "");
-    assertTrue(assertThrows(IllegalArgumentException.class, () -> ServerTls.ofFiles(certificate, key, authorities))
-        .getMessage().contains("no certificate of an authority in "));
+    assertEquals("no certificate of an authority in " + authorities + ": there is no certificate; "
+        + "give them in PEM form",
+        assertThrows(IllegalArgumentException.class, () -> ServerTls.ofFiles(certificate, key, authorities))
+            .getMessage());
   }
 
   private static int firstByte(TcpAcceptor acceptor, SSLContext context) throws IOException {
