@@ -40,8 +40,9 @@ record UdpSockets(DatagramSocket in, DatagramSocket out) implements AutoCloseabl
     if (hasGroup && networkInterface == null)
       throw new SocketException("no interface has the address " + address.getHostAddress());
     var in = new DatagramSocket(null); // bound later; by default it does not share its port
-    var sockets = new UdpSockets(in, hasGroup ? new DatagramSocket(new InetSocketAddress(address, 0)) : in);
+    var sockets = new UdpSockets(in, in);
     try {
+      if (hasGroup) sockets = new UdpSockets(in, new DatagramSocket(new InetSocketAddress(address, 0)));
       if (hasGroup) in.setReuseAddress(true);
       in.bind(bindAddress);
       if (hasGroup) in.joinGroup(new InetSocketAddress(bindAddress.getAddress(), 0), networkInterface);
