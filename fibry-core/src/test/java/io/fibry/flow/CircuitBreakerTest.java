@@ -140,8 +140,12 @@ class CircuitBreakerTest {
   @Test
   void refusedCallCountsAsNestedRequestFailure() {
     breaker = CircuitBreaker.of("bank", scope.anonymous(), o -> o.withWindow(1, 1));
+    var states = new AtomicInteger(); // the account gets a new state when it starts and restarts
     var account = breaker.around(scope.anonymous()).onFailure(FailurePolicy.restart().withoutLog())
-        .initialState(() -> new int[1]).newActorWithReturn((int[] balance, Integer amount) -> {
+        .initialState(() -> {
+          states.incrementAndGet();
+          return new int[1];
+        }).newActorWithReturn((int[] balance, Integer amount) -> {
           if (amount < 0) throw new IOException("planned");
           return balance[0] += amount;
         });
@@ -152,6 +156,7 @@ class CircuitBreakerTest {
     clock.advance(PAUSE);
 
     assertEquals(3, account.ask(3));
+    assertEquals(2, states.get());
     assertEquals(2, scope.report().unhandled().get(Reason.NESTED_REQUEST_FAILED));
     assertEquals(1, scope.report().unhandled().get(Reason.FAILED));
     assertEquals("circuit breaker 'bank' is open, because too many calls failed; "

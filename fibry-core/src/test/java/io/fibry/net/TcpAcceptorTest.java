@@ -178,6 +178,7 @@ class TcpAcceptorTest {
     }
 
     Patience.eventually(() -> net.letters.all.size() == 1);
+    assertEquals(1, tries.get()); // a conversation is not retried
     assertEquals("try 1", net.letters.all.getFirst().cause().orElseThrow().getMessage());
   }
 
