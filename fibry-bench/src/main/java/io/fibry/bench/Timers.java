@@ -39,7 +39,7 @@ public class Timers extends ReceiverQuestion<Peer.Timers> {
 
   @Benchmark
   @OperationsPerInvocation(TIMERS)
-  public void takenBack() {
+  public void cancelled() {
     for (int i = 0; i < TIMERS; i++) timers[i] = peer.later(receiver, MESSAGE, CANCELLED_DELAY);
     for (var timer : timers) timer.run();
   }

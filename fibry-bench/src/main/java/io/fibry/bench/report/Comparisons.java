@@ -133,7 +133,7 @@ final class Comparisons {
       Comparison.of("jmh-Request-onOneCarrier", "A request from a virtual thread, on one carrier", PEERS,
           "fibry, fiber"),
       Comparison.of("jmh-Timers-fired", "A message sent later, and handled", PEERS, "fibry, fiber"),
-      Comparison.of("jmh-Timers-takenBack", "A message sent later, and taken back", PEERS, "fibry, fiber"),
+      Comparison.of("jmh-Timers-cancelled", "A message sent later, and cancelled", PEERS, "fibry, fiber"),
 
       Comparison.of("savina-(.+)", "A whole program: $1", PROGRAMS, "fibry"),
       Comparison.of("idle-made", "Heap of an idle actor that has handled no message", PEERS, "fibry, sink"),
