@@ -135,7 +135,7 @@ final class MapStore extends MemoryStore implements StoreBackend {
       stored.lastTurn = turn.number();
       turn.handledIds().forEach(stored.pending::remove);
       for (var message : turn.outbox()) storedActor(message.to()).put(message);
-      ViewOffset.kindOf(turn.actor()).ifPresent(kind -> updateView(kind, turn));
+      ViewOffset.kindReadBy(turn.actor()).ifPresent(kind -> updateView(kind, turn));
       openHistories.forEach(HistoryCursor::wake);
       return CompletableFuture.completedFuture(null);
     } catch (StoreException refused) {

@@ -156,7 +156,7 @@ final class EventViewReader<E> implements AutoCloseable {
   /** Removes the name, because the store would keep turns for a view that can read none. */
   private void withdraw() {
     try {
-      if (state.isPresent()) saveOffset(ViewOffset.forgotten());
+      if (state.isPresent()) saveOffset(ViewOffset.forgottenBody());
     } catch (InterruptedException | RuntimeException failure) {
       LoggerFactory.getLogger(EventView.class).warn("{} could not remove its name from {}; call forget(store)",
           eventView, store, failure);

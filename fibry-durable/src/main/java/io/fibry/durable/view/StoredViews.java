@@ -57,7 +57,7 @@ public final class StoredViews {
     StoreRegistry.checkFree(store, id);
     var viewState = ViewState.load(store, id);
     try {
-      if (viewState.isKnown) viewState.storeNow(store, ViewOffset.forgotten());
+      if (viewState.isKnown) viewState.storeNow(store, ViewOffset.forgottenBody());
     } finally {
       store.endLife(id, viewState.life);
     }

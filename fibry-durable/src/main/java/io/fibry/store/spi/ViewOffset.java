@@ -34,12 +34,12 @@ public record ViewOffset(String kind, String name, String offset) {
    */
   public static Optional<ViewOffset> of(Store.ActorId actor, byte[] body) {
     if (Arrays.equals(body, FORGOTTEN)) return Optional.empty();
-    return kindOf(actor).map(kind -> new ViewOffset(kind, actor.key().substring(kind.length() + 1),
+    return kindReadBy(actor).map(kind -> new ViewOffset(kind, actor.key().substring(kind.length() + 1),
         new String(body, StandardCharsets.UTF_8)));
   }
 
   /** {@return the body of the last turn of a view that was forgotten} */
-  public static byte[] forgotten() {
+  public static byte[] forgottenBody() {
     return FORGOTTEN.clone();
   }
 
@@ -49,7 +49,7 @@ public record ViewOffset(String kind, String name, String offset) {
    * @param actor an actor of any kind
    * @return the kind; empty if the actor does not belong to a view
    */
-  public static Optional<String> kindOf(Store.ActorId actor) {
+  public static Optional<String> kindReadBy(Store.ActorId actor) {
     int colon = actor.key().indexOf(':');
     return actor.kind().equals(StoreBackend.VIEWS) && colon >= 0 ? Optional.of(actor.key().substring(0, colon))
         : Optional.empty();

@@ -67,7 +67,7 @@ final class TableStore extends JdbcStore implements StoreBackend {
   @Override
   public LoadedActor load(ActorId actor) {
     await(actor);
-    ViewOffset.kindOf(actor).ifPresent(historyCleaner::onViewMoved); // an earlier process may not have deleted turns
+    ViewOffset.kindReadBy(actor).ifPresent(historyCleaner::onViewMoved); // an earlier process may have left turns
     return read(actor,
         () -> database.commit(dialect, connection -> StoreTransactions.load(connection, dialect, actor)));
   }

@@ -110,7 +110,7 @@ final class WriteBatch {
   private void storeTurns(Collection<PendingWrite<?>> entries) throws SQLException {
     var lastFullState = new HashMap<Store.ActorId, Long>(); // number of the turn that replaces earlier turns
     for (var entry : entries) if (entry instanceof PendingWrite.TurnWrite write && hasStored(write)) {
-      ViewOffset.kindOf(write.turn().actor()).ifPresent(kindsWithMovedViews::add);
+      ViewOffset.kindReadBy(write.turn().actor()).ifPresent(kindsWithMovedViews::add);
       if (write.turn().isFullState() && !(write.isEnd() && isViewed(write.turn().actor().kind())))
         lastFullState.put(write.turn().actor(), write.turn().number());
     }

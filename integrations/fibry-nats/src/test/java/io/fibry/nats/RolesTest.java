@@ -282,7 +282,7 @@ class RolesTest {
       }
       assertEquals(countBefore, countTurns("x"));
 
-      appendFullState(node, view, viewLife, 2, ViewOffset.forgotten());
+      appendFullState(node, view, viewLife, 2, ViewOffset.forgottenBody());
       Patience.eventually(() -> countTurns("x") == 1);
     }
   }

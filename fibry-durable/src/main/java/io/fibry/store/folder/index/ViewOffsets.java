@@ -28,7 +28,7 @@ public final class ViewOffsets {
 
   /** Notes how far a view has read, if the actor stores the offset of a view. */
   public void setOffset(Store.ActorId actor, byte[] body) {
-    ViewOffset.kindOf(actor).ifPresent(kind -> setOffset(kind, actor, ViewOffset.of(actor, body)));
+    ViewOffset.kindReadBy(actor).ifPresent(kind -> setOffset(kind, actor, ViewOffset.of(actor, body)));
   }
 
   private void setOffset(String kind, Store.ActorId actor, Optional<ViewOffset> offset) {

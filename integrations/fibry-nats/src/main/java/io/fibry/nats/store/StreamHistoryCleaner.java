@@ -172,7 +172,7 @@ public final class StreamHistoryCleaner {
   }
 
   private static boolean isTurnsOfKind(String kind, String subject) {
-    return ViewOffset.kindOf(StoreSubjects.actor(subject)).filter(kind::equals).isPresent();
+    return ViewOffset.kindReadBy(StoreSubjects.actor(subject)).filter(kind::equals).isPresent();
   }
 
   /**

@@ -226,7 +226,7 @@ public final class TurnWriter {
   }
 
   private void onStored(JournalEntry entry, List<JournalEntry.Done> handled, Collection<PendingMessage> outbox) {
-    ViewOffset.kindOf(id).ifPresent(historyCleaner::onViewMoved);
+    ViewOffset.kindReadBy(id).ifPresent(historyCleaner::onViewMoved);
     number = entry.number();
     entriesSincePurge++;
     pendingMessages.remove(handled);
@@ -311,7 +311,7 @@ public final class TurnWriter {
     boolean isLoaded = false;
     try {
       var lastEntry = beginLife(Optional.empty());
-      ViewOffset.kindOf(id).ifPresent(historyCleaner::onViewMoved); // an earlier store may have left turns
+      ViewOffset.kindReadBy(id).ifPresent(historyCleaner::onViewMoved); // an earlier store may have left turns
       var bodies =
           lastEntry.map(last -> new TurnReader(log, store.subjects(), id).readUpTo(last.seq, last.entry))
               .orElse(List.of());
