@@ -16,7 +16,7 @@ import java.util.Objects;
 import java.util.function.UnaryOperator;
 
 /**
- * A page in the browser that shows a running scope, live. The path {@code /figures} returns the
+ * A page in the browser that shows a running scope, live. The path {@code /statistics} returns the
  * same data as JSON. Thread-safe.
  * {@snippet class="io.fibry.dashboard.JavadocSnippetsTest" region="dashboard"}
  *
@@ -86,7 +86,7 @@ public final class Dashboard implements AutoCloseable {
           .text("GET /", exchange -> respond(exchange, "text/html", PAGE))
           .text("GET /page.css", exchange -> respond(exchange, "text/css", STYLE))
           .text("GET /page.js", exchange -> respond(exchange, "text/javascript", SCRIPT))
-          .text("GET /figures", exchange -> respond(exchange, "application/json",
+          .text("GET /statistics", exchange -> respond(exchange, "application/json",
               pulse.ask(new SnapshotActor.SnapshotRequest(exchange.queryParameter("filter").orElse("")))))
           .stream("GET /events", exchange -> {
             var viewer = exchange.eventActor();

@@ -68,9 +68,9 @@ for (const card of cards) {
   byId('cards').append(box);
 }
 
-function showCard(card, figures) {
-  set(card.number, number(card.value(figures)));
-  const now = card.rate ? card.rate(figures) : card.value(figures);
+function showCard(card, statistics) {
+  set(card.number, number(card.value(statistics)));
+  const now = card.rate ? card.rate(statistics) : card.value(statistics);
   if (card.rate) set(card.perSecond, rate(now) + ' per second');
   if (now === null) return;
   card.history.push(now);
@@ -108,7 +108,7 @@ const columns = [
 ];
 let sorted = null; // the column that sorts the rows; null: none, rows are shown as a tree
 let falling = true;
-let figures = null;
+let statistics = null;
 let filtered = null; // the rows that match the filter; null: no filter
 
 columns.forEach((column, place) => {
@@ -133,7 +133,7 @@ const compare = (a, b) => a < b ? -1 : a > b ? 1 : 0;
 function lines(rows) {
   if (sorted) return rows.toSorted((a, b) => compare(sorted.key(a), sorted.key(b)) * (falling ? -1 : 1));
   const of = Map.groupBy(rows, row => row.scope);
-  const within = figures.scopes.map((scope, i) => [scope, i]).filter(([, i]) => filtered === null || of.has(i));
+  const within = statistics.scopes.map((scope, i) => [scope, i]).filter(([, i]) => filtered === null || of.has(i));
   return within.flatMap(([scope, i]) => [scope, ...(of.get(i) ?? [])]);
 }
 
@@ -150,7 +150,7 @@ function newLine() {
 
 function showLine(tr, line) {
   const isScope = line.names !== undefined;
-  const scope = isScope ? line : figures.scopes[line.scope];
+  const scope = isScope ? line : statistics.scopes[line.scope];
   const depth = sorted ? 0 : scope.names.length - (isScope ? 1 : 0);
   const name = tr.cells[0];
   const [label, place] = name.children;
@@ -170,15 +170,15 @@ function showLine(tr, line) {
 }
 
 function showRows() {
-  if (!figures) return;
-  const rows = filtered ?? figures.rows;
+  if (!statistics) return;
+  const rows = filtered ?? statistics.rows;
   const all = lines(rows);
   const body = byId('rows');
   all.forEach((line, i) => showLine(body.rows[i] ?? newLine(), line));
   while (body.rows.length > all.length) body.lastChild.remove();
   set(byId('shown'), filtered ? `${number(rows.length)} found`
-    : rows.length < figures.actors ? `the ${number(rows.length)} busiest of ${number(figures.actors)}`
-    : `${number(rows.length)} in ${figures.scopes.length} ${figures.scopes.length === 1 ? 'scope' : 'scopes'}`);
+    : rows.length < statistics.actors ? `the ${number(rows.length)} busiest of ${number(statistics.actors)}`
+    : `${number(rows.length)} in ${statistics.scopes.length} ${statistics.scopes.length === 1 ? 'scope' : 'scopes'}`);
   for (const column of columns) {
     set(column.button, column.title + (sorted === column ? falling ? ' ▼' : ' ▲' : ''));
     if (sorted === column) column.head.setAttribute('aria-sort', falling ? 'descending' : 'ascending');
@@ -193,11 +193,11 @@ async function filter() {
     filtered = null;
     return showRows();
   }
-  const answer = await fetch('figures?filter=' + encodeURIComponent(text)).catch(() => null);
+  const answer = await fetch('statistics?filter=' + encodeURIComponent(text)).catch(() => null);
   if (!answer?.ok) return; // the stream's onerror shows that the connection is lost
   const found = await answer.json();
   if (text !== byId('filter').value.trim()) return; // the filter has changed, so a later request is pending
-  filtered = found.rows.filter(row => row.scope < figures.scopes.length);
+  filtered = found.rows.filter(row => row.scope < statistics.scopes.length);
   showRows();
 }
 
@@ -238,7 +238,7 @@ function showList(list, items, none, text) {
 // ---- the stream
 
 function show(data) {
-  figures = data;
+  statistics = data;
   document.title = data.scope + ' – Fibry dashboard';
   set(byId('scope'), data.scope);
   set(byId('status'), data.closed ? '■ this scope has closed' : '● live', data.closed ? 'quiet' : 'live');

@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests which requests the dashboard refuses, and how browsers may use its responses. */
 class AccessTest {
-  private static final List<String> PATHS = List.of("/", "/page.css", "/page.js", "/figures", "/events");
+  private static final List<String> PATHS = List.of("/", "/page.css", "/page.js", "/statistics", "/events");
 
   private final ActorScope scope = ActorSystem.openScope("app");
 
@@ -31,7 +31,7 @@ class AccessTest {
     "dash.example.org", "Dash.Example.org:443"})
   void requestsToLocalOrConfiguredHostAreAnswered(String host) throws Exception {
     try (var dashboard = Dashboard.open(scope, 0, options -> options.withHost("dash.example.org"))) {
-      assertTrue(Web.response(dashboard.port(), "GET", "/figures", "Host: " + host).startsWith("HTTP/1.1 200"));
+      assertTrue(Web.response(dashboard.port(), "GET", "/statistics", "Host: " + host).startsWith("HTTP/1.1 200"));
     }
   }
 

@@ -40,8 +40,8 @@ class DashboardTest {
     scope.closeWithin(Duration.ZERO);
   }
 
-  private String figures(Dashboard dashboard) throws Exception {
-    return Web.get(dashboard.port(), "/figures");
+  private String statistics(Dashboard dashboard) throws Exception {
+    return Web.get(dashboard.port(), "/statistics");
   }
 
   /**
@@ -65,12 +65,12 @@ class DashboardTest {
   }
 
   @Test
-  void figuresCountActorsAndMessagesOfInnerScopes() throws Exception {
+  void statisticsCountActorsAndMessagesOfInnerScopes() throws Exception {
     scope.openScope("outer").openScope("inner").named("deep").newActorWithReturn((String text) -> text).ask("one");
     assertTrue(scope.awaitQuiescence(Patience.LONG));
 
     try (var dashboard = Dashboard.open(scope, 0)) {
-      var text = figures(dashboard);
+      var text = statistics(dashboard);
 
       assertTrue(
           text.contains("{\"scope\":\"app\",\"closed\":false,\"sent\":1,\"handled\":1,\"handling\":0,\"waiting\":0,"),
@@ -91,7 +91,8 @@ class DashboardTest {
     sendSecrets();
 
     try (var dashboard = Dashboard.open(scope, 0); var events = Web.events(dashboard.port())) {
-      var text = figures(dashboard) + events.event(event -> true) + Web.get(dashboard.port(), "/figures?filter=busy");
+      var text =
+          statistics(dashboard) + events.event(event -> true) + Web.get(dashboard.port(), "/statistics?filter=busy");
 
       assertFalse(text.contains("hush"), text);
       assertTrue(text.contains("\"doing\":\"handles a message\""), text);
@@ -105,7 +106,7 @@ class DashboardTest {
     sendSecrets();
 
     try (var dashboard = Dashboard.open(scope, 0, options -> options.withMessageContents())) {
-      var text = figures(dashboard);
+      var text = statistics(dashboard);
 
       assertTrue(text.contains("handling Secret[text=hush-1]"), text);
       assertTrue(text.contains("\"message\":\"Secret[text=hush-3]\""), text);
@@ -113,7 +114,7 @@ class DashboardTest {
   }
 
   @Test
-  void figuresNameActorsOfWaitCycle() throws Exception {
+  void statisticsNameActorsOfWaitCycle() throws Exception {
     var first = new AtomicReference<ActorWithReturn<String, String>>();
     var second = scope.named("second").newActorWithReturn((String text) -> first.get().ask(text));
     first.set(scope.named("first").newActorWithReturn((String text) -> second.ask(text)));
@@ -122,7 +123,7 @@ class DashboardTest {
     Patience.eventually(() -> scope.deadLetters().size() >= 2);
 
     try (var dashboard = Dashboard.open(scope, 0)) {
-      var text = figures(dashboard);
+      var text = statistics(dashboard);
 
       assertTrue(text.matches("(?s).*\"rings\":\\[\\{\"names\":\\[\"first\",\"second\",\"first\"],\"count\":[12]}].*"),
           text);
@@ -130,11 +131,11 @@ class DashboardTest {
   }
 
   @Test
-  void figuresEscapeActorNamesForHtml() throws Exception {
+  void statisticsEscapeActorNamesForHtml() throws Exception {
     scope.named("<script>alert('\"')</script>").newActor((String text) -> {});
 
     try (var dashboard = Dashboard.open(scope, 0)) {
-      var text = figures(dashboard);
+      var text = statistics(dashboard);
 
       assertTrue(text.contains("\"\\u003cscript\\u003ealert(\\u0027\\\"\\u0027)\\u003c/script\\u003e\""), text);
       assertFalse(text.contains("<"), text);
@@ -147,16 +148,17 @@ class DashboardTest {
     scope.openScope("Odd").named("one").newActor((String text) -> {});
 
     try (var dashboard = Dashboard.open(scope, 0)) {
-      var unfilteredFigures = figures(dashboard);
-      var figuresByName = Web.get(dashboard.port(), "/figures?filter=ACTOR-777");
-      var figuresByScope = Web.get(dashboard.port(), "/figures?filter=odd");
+      var unfilteredStatistics = statistics(dashboard);
+      var statisticsByName = Web.get(dashboard.port(), "/statistics?filter=ACTOR-777");
+      var statisticsByScope = Web.get(dashboard.port(), "/statistics?filter=odd");
 
-      assertTrue(unfilteredFigures.contains("\"actors\":1001,"));
-      assertEquals(ActorRow.MAX_ROWS, unfilteredFigures.split("\"kind\"", -1).length - 1);
-      assertTrue(figuresByName.contains("\"name\":\"actor-777\"") && figuresByName.split("\"kind\"", -1).length == 2,
-          figuresByName);
-      assertTrue(figuresByScope.contains("\"name\":\"one\"") && figuresByScope.split("\"kind\"", -1).length == 2,
-          figuresByScope);
+      assertTrue(unfilteredStatistics.contains("\"actors\":1001,"));
+      assertEquals(ActorRow.MAX_ROWS, unfilteredStatistics.split("\"kind\"", -1).length - 1);
+      assertTrue(
+          statisticsByName.contains("\"name\":\"actor-777\"") && statisticsByName.split("\"kind\"", -1).length == 2,
+          statisticsByName);
+      assertTrue(statisticsByScope.contains("\"name\":\"one\"") && statisticsByScope.split("\"kind\"", -1).length == 2,
+          statisticsByScope);
     }
   }
 
@@ -257,12 +259,12 @@ class DashboardTest {
     var echo = scope.named("echo").newActorWithReturn((String text) -> text);
 
     try (var dashboard = Dashboard.open(scope, 0, options -> options, clock)) {
-      assertTrue(figures(dashboard).contains("\"perSecond\":{\"sent\":null,\"handled\":null,\"unhandled\":null}"));
+      assertTrue(statistics(dashboard).contains("\"perSecond\":{\"sent\":null,\"handled\":null,\"unhandled\":null}"));
       for (int i = 0; i < 30; i++) echo.ask("x");
       assertTrue(scope.awaitQuiescence(Patience.LONG));
       clock.advance(Duration.ofSeconds(2));
 
-      var text = figures(dashboard);
+      var text = statistics(dashboard);
 
       assertTrue(text.contains("\"perSecond\":{\"sent\":15.0,\"handled\":15.0,\"unhandled\":0.0}"), text);
       assertTrue(text.contains("\"handled\":30,\"perSecond\":15.0,\"failed\":0,\"busyMillis\":0"), text);

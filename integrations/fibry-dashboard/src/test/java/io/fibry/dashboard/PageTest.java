@@ -49,7 +49,7 @@ class PageTest {
 
   private void show(String query) throws Exception {
     chromium.open(URI.create(dashboard.uri() + query));
-    chromium.until("figures !== null");
+    chromium.until("statistics !== null");
   }
 
   /**
@@ -156,7 +156,7 @@ class PageTest {
   }
 
   @Test
-  void layoutStaysWhenFiguresChange() throws Exception {
+  void layoutStaysWhenStatisticsChange() throws Exception {
     var echo = scope.named("echo").newActorWithReturn((String text) -> text);
     show("");
     var positionScript = "[...document.querySelectorAll('h2, th, td, .value, dd')].map(e => { const r = "
@@ -164,7 +164,7 @@ class PageTest {
     var positionsBefore = chromium.value(positionScript);
     for (int i = 0; i < 2_000; i++) echo.ask("x");
 
-    chromium.until("figures.handled === 2000 && figures.rows[0].handled === 2000");
+    chromium.until("statistics.handled === 2000 && statistics.rows[0].handled === 2000");
 
     assertEquals(positionsBefore, chromium.value(positionScript));
   }

@@ -13,9 +13,9 @@ class Shop {
       clerk.ask("hat");
 
       System.out.println("see " + dashboard.uri().getScheme()); // prints see http
-      var figures = HttpRequest.newBuilder(dashboard.uri().resolve("figures")).build();
+      var statistics = HttpRequest.newBuilder(dashboard.uri().resolve("statistics")).build();
       try (var tool = HttpClient.newHttpClient()) {
-        var json = tool.send(figures, HttpResponse.BodyHandlers.ofString()).body();
+        var json = tool.send(statistics, HttpResponse.BodyHandlers.ofString()).body();
         System.out.println(json.substring(0, 31)); // prints {"scope":"shop","closed":false,
       }
     }
