@@ -1,13 +1,7 @@
 package io.fibry;
 
 import io.fibry.mailbox.Mailbox;
-import io.fibry.spi.PoolSpec;
-import io.fibry.time.Scheduler;
-import java.time.Duration;
-import java.util.Optional;
 import java.util.concurrent.Callable;
-import java.util.concurrent.Executor;
-import java.util.function.Predicate;
 
 /**
  * Makes actors. Immutable and thread-safe: each setting returns a copy, and one builder can make

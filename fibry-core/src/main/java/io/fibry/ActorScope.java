@@ -244,7 +244,7 @@ public interface ActorScope extends AutoCloseable {
           + "actor's policy");
       if (policy.kind() == FailurePolicy.Kind.RESUME && policy.backoff().isPresent())
         throw new IllegalArgumentException(
-            policy + " cannot be a scope's policy: a scope resumes an actor without a pause; give the back-off to the "
+            policy + " cannot be a scope's policy: a scope resumes an actor without a pause; give the backoff to the "
                 + "actor's policy");
       return with(copy -> copy.failurePolicy = policy);
     }
@@ -293,7 +293,7 @@ public interface ActorScope extends AutoCloseable {
     }
 
     /**
-     * {@return a copy that measures timers, limits, back-offs and grace periods by this clock}
+     * {@return a copy that measures timers, limits, backoffs and grace periods by this clock}
      *
      * @param scheduler by default {@link Scheduler#system()}
      */
@@ -383,7 +383,7 @@ public interface ActorScope extends AutoCloseable {
       return deadLetterListener;
     }
 
-    /** {@return the clock of timers, limits, back-offs and grace periods} */
+    /** {@return the clock of timers, limits, backoffs and grace periods} */
     public Scheduler scheduler() {
       return scheduler;
     }

@@ -149,7 +149,7 @@ public final class FailurePolicy {
 
   /**
    * {@return a policy that chooses another policy for each exception} If the chosen policy has no
-   * budget or back-off, the budget or back-off of this policy applies; but a policy that restarts
+   * budget or backoff, the budget or backoff of this policy applies; but a policy that restarts
    * nothing has no budget. If both policies have retries or redeliveries, the larger number
    * applies. If {@code choice} throws or returns null, the actor stops. A {@link RequestException}
    * does not count as a failure of the actor: see {@link #withRequestFailurePolicy}.
@@ -187,12 +187,12 @@ public final class FailurePolicy {
    * @param max the longest pause; at least {@code initial}
    */
   public FailurePolicy withBackoff(Duration initial, Duration max) {
-    requireContinuing("a back-off");
+    requireContinuing("a backoff");
     if (!Objects.requireNonNull(initial, "initial").isPositive())
       throw new IllegalArgumentException(
-          "a back-off of " + Durations.text(initial) + " does not wait; give more than zero");
+          "a backoff of " + Durations.text(initial) + " does not wait; give more than zero");
     if (Objects.requireNonNull(max, "max").compareTo(initial) < 0) throw new IllegalArgumentException(
-        "a back-off cannot grow from " + Durations.text(initial) + " to " + Durations.text(max)
+        "a backoff cannot grow from " + Durations.text(initial) + " to " + Durations.text(max)
             + "; let the second be at least the first");
     return new FailurePolicy(kind, isLogged, retries, redeliveries, budget, new Backoff(initial, max), choice,
         requestPolicy);
@@ -201,7 +201,7 @@ public final class FailurePolicy {
   /**
    * {@return a copy that redelivers a failed message before all queued messages} The message is
    * redelivered after the restart, or with the same state if the policy is {@link #resume}. With a
-   * back-off, no message is lost or overtaken while, for example, a connection is down. The asker
+   * backoff, no message is lost or overtaken while, for example, a connection is down. The asker
    * of the message continues to wait. A message that was answered or stashed, or whose asker no
    * longer waits, is not redelivered. A message that fails again after {@code times} redeliveries
    * counts as failed, and the actor continues with the next message. The policy of an actor can
@@ -321,7 +321,7 @@ public final class FailurePolicy {
 
   /**
    * Returns a copy of the chosen policy with the modifiers of this policy. If both policies have a
-   * budget or a back-off, the chosen policy's budget or back-off counts. If both have retries or
+   * budget or a backoff, the chosen policy's budget or backoff counts. If both have retries or
    * redeliveries, the larger number counts. A budget does not apply to a policy that restarts
    * nothing.
    */

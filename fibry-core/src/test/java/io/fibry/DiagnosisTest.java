@@ -102,8 +102,8 @@ class DiagnosisTest {
     var timeout = expire(startAsk(actor, "Get"));
 
     assertSays(timeout,
-        "actor 'x' did not answer \"Get\" within 5 s: its turn had not come, and will not: it was number 1 in the "
-            + "queue; the actor has been handling Slow[1] for at least 5 s",
+        "actor 'x' did not answer \"Get\" within 5 s: its handler had not begun, and will not begin: it was "
+            + "number 1 in the queue; the actor has been handling Slow[1] for at least 5 s",
         "give ask a longer limit",
         ". The handler is at java.base/java.util.concurrent.CountDownLatch.await(",
         ") < io.fibry.testing.Gate.pass(Gate.java:", ") < io.fibry.DiagnosisTest.blockAtGate(DiagnosisTest.java:");
@@ -152,7 +152,7 @@ class DiagnosisTest {
     occupy(actor, "Slow[1]");
     for (int i = 0; i < 1000; i++) actor.sendMessage(i);
 
-    assertSays(expire(startAsk(actor, "Get")), "will not: more than 1,000 were before it; the actor has been");
+    assertSays(expire(startAsk(actor, "Get")), "will not begin: at least 1,000 were before it; the actor has been");
   }
 
   @Test
@@ -234,8 +234,8 @@ class DiagnosisTest {
     actor.sendMessage("fits");
 
     assertSays(expire(startAsk(actor, "Get")),
-        "its turn had not come, and will not: it waited for capacity in the mailbox, which holds 1; the actor is "
-            + "handling Slow[1]");
+        "its handler had not begun, and will not begin: it waited for capacity in the mailbox, which holds 1; "
+            + "the actor is handling Slow[1]");
   }
 
   @Promise("4.17")
@@ -270,7 +270,7 @@ class DiagnosisTest {
     var failure = startAsk(actor, "Get");
     Gate.occupy(actor);
 
-    assertSays(expire(failure), "its turn had not come, and will not: it was stashed; the actor is handling");
+    assertSays(expire(failure), "its handler had not begun, and will not begin: it was stashed; the actor is handling");
   }
 
   @Promise("4.17")
@@ -285,7 +285,7 @@ class DiagnosisTest {
     Patience.eventually(() -> ActorInternals.isSuspended(actor));
 
     assertSays(expire(startAsk(actor, "Get")),
-        "its turn had not come, and will not; the actor is suspended after a failure");
+        "its handler had not begun, and will not begin; the actor is suspended after a failure");
   }
 
   @Promise("4.17")

@@ -64,7 +64,7 @@ class JavadocSnippetsTest {
   }
 
   @Test
-  void actorWithReturnAnswersAskAndFutures() {
+  void actorWithReturnAnswersAskAndCompletesFutures() {
     // @start region="openWithReturn"
     ActorWithReturn<Integer, Integer> square = ActorSystem.anonymous().newActorWithReturn(n -> n * n);
 
@@ -93,7 +93,7 @@ class JavadocSnippetsTest {
   }
 
   @Test
-  void askThrowsCheckedExceptionDeclaredByCaller() {
+  void callerMayCatchCheckedExceptionOfHandler() {
     String text;
 
     // @start region="declareThrown"

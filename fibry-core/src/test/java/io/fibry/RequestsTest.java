@@ -152,7 +152,7 @@ class RequestsTest {
 
     var failure = assertInstanceOf(AskTimeoutException.class, Patience.value(thrown));
     assertEquals(Duration.ofSeconds(5), failure.limit());
-    for (String word : new String[] {"slow", "late", "5 s", "its turn had not come", "longer limit"})
+    for (String word : new String[] {"slow", "late", "5 s", "its handler had not begun", "longer limit"})
       assertTrue(failure.getMessage().contains(word), failure.getMessage());
     assertEquals(1, scope.report().unhandled().get(Reason.EXPIRED));
     Gate.openAll();

@@ -74,7 +74,7 @@ class LambdaLinkingRulesTest {
     assertTrue(methods.toString().contains("RuleBreaker.linked"), methods::toString);
   }
 
-  /** Collects the methods that link lambdas, except initializers. */
+  /** Collects the methods that link lambdas, except constructors and class initializers. */
   private static void collect(ClassReader type, Set<String> methods) {
     String name = type.getClassName().replace("io/fibry/engine/", "");
     type.accept(new ClassVisitor(Opcodes.ASM9) {

@@ -31,9 +31,10 @@ class Tour {
   private final Comparison comparison;
   private final List<Row> rows = new ArrayList<>();
   private final int wantedActors; // number of actors that the user wants
-  private final int actorCount; // as wanted, or fewer if the heap is small; the next two counts, too
-  private final int threadCount;
-  private final int blockedActors;
+  // actors that fit into the heap: all wanted actors or fewer
+  private final int actorCount;
+  private final int threadCount; // threads for which the heap is large enough
+  private final int blockedActors; // blocked actors for which the heap is large enough
   private double sinkBytes; // heap bytes of a sink
 
   private Tour(int roundMillis, int wantedActors) {
@@ -128,7 +129,7 @@ class Tour {
         format("%,.0f handled in a second, one at a time: the handler needs no locks.", rows.get(2).perSecond()),
         format("%,.0f in a second: four senders get %.1f times as much through as one.", rows.get(3).perSecond(),
             rows.get(2).value() / rows.get(3).value()),
-        format("%,.0f in a second. Each wakes an idle actor, which handles it and becomes idle again.",
+        format("%,.0f in a second. Each message wakes an idle actor, which handles it and becomes idle again.",
             rows.get(4).perSecond()),
         format("%,.0f answers in a second, one after the other. The wait holds no platform thread.",
             rows.get(5).perSecond()),

@@ -19,6 +19,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
 
@@ -45,9 +46,13 @@ final class ProgramJvm implements AutoCloseable {
     return new ProgramJvm(List.of(flags), "modules", modulePath);
   }
 
-  /** Starts a JVM whose class path has this folder, too. The programs may simulate. */
+  /**
+   * Starts a JVM whose programs have this folder on their class path, beside the class path of the
+   * JVM. The programs may simulate.
+   */
   static ProgramJvm ofClasses(Path classes) {
-    // allows the agent, and hides its warning about the archive of the JDK's classes
+    // allows the simulation's agent, and hides the JVM's warning that an agent disables class-data
+    // sharing
     return new ProgramJvm(
         List.of("-XX:+EnableDynamicAgentLoading", "-XX:+UnlockDiagnosticVMOptions", "-XX:-PrintWarnings"),
         "classes", classes.toString());
@@ -107,11 +112,16 @@ final class ProgramJvm implements AutoCloseable {
     Outputs.redirect(loader, out, out);
     thread.start();
     thread.join();
-    for (var otherThread : Thread.getAllStackTraces().keySet())
-      if (!otherThread.isDaemon() && otherThread.getContextClassLoader() == loader) otherThread.join();
+    for (var other = nextThread(loader); other.isPresent(); other = nextThread(loader)) other.get().join();
     if (failure[0] != null) failure[0].printStackTrace(out);
     Outputs.redirect(loader, OutputStream.nullOutputStream(), OutputStream.nullOutputStream());
     out.println("\n" + (failure[0] == null ? NORMAL_END : END + failure[0].getClass()));
+  }
+
+  /** Returns a live non-daemon thread of the program, which may have been started by another one. */
+  private static Optional<Thread> nextThread(ClassLoader loader) {
+    return Thread.getAllStackTraces().keySet().stream()
+        .filter(thread -> !thread.isDaemon() && thread.isAlive() && thread.getContextClassLoader() == loader).findAny();
   }
 
   private static Throwable failureOf(ClassLoader loader, String main, String[] arguments) {

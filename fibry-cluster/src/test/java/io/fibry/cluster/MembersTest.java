@@ -233,7 +233,7 @@ class MembersTest {
 
   @Test
   @SuppressWarnings("try") // close() is called on purpose while b is a member
-  void nodeLeavesAtOnceIfItsScopeClosesFirst() {
+  void nodeLeavesAtOnceIfItsScopeClosesBeforeIt() {
     try (var a = join("a");
         var scopeOfB = ActorSystem.openScope("of-b", options -> options.withScheduler(clock))) {
       try (var b = Cluster.join("bank", network,

@@ -166,7 +166,7 @@ abstract class RemoteActorContract {
   }
 
   @Test
-  void noRequestIsLostWhenOneOfSeveralExposuresCloses() throws Exception {
+  void noRequestIsLostWhenOneOfSeveralOffersCloses() throws Exception {
     var till = till();
     b.expose("till", Till.class, till);
     var remoteTill = remoteTill();

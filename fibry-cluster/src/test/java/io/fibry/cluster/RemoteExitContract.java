@@ -95,7 +95,7 @@ abstract class RemoteExitContract {
   }
 
   @Test
-  void remoteWatcherGetsEachKindOfExitReason() {
+  void onExitOfRemoteActorReturnsItsExitReason() {
     var killedTill = till();
     exposeAndAwaitOffer(killedTill);
     var end = b.actor("till", Ping.class).onExit();
@@ -116,7 +116,7 @@ abstract class RemoteExitContract {
   }
 
   @Test
-  void exitOfUnexposedNameCompletesWithFailure() {
+  void onExitOfUnexposedNameReturnsFailedReason() {
     assertEquals("no node offers an actor 'till'", failureText(reasonOf(b.actor("till", Ping.class).onExit())));
     Patience.awaitEnd(b.actor("till", Ping.class)::waitForExit);
   }

@@ -244,9 +244,9 @@ public interface Downloader extends Exitable {
      * @return a changed copy
      */
     public Options withBackoff(Duration initial, Duration max) {
-      Arguments.requirePositive(initial, "initial", "a back-off of " + Durations.text(initial) + " does not wait");
+      Arguments.requirePositive(initial, "initial", "a backoff of " + Durations.text(initial) + " does not wait");
       if (Objects.requireNonNull(max, "max").compareTo(initial) < 0) throw new IllegalArgumentException(
-          "a back-off cannot grow from " + Durations.text(initial) + " to " + Durations.text(max)
+          "a backoff cannot grow from " + Durations.text(initial) + " to " + Durations.text(max)
               + "; let the second be at least the first");
       return with(copy -> {
         copy.initialBackoff = initial;

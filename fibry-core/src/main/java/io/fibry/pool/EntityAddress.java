@@ -114,13 +114,16 @@ record EntityAddress<K, M, R>(DefaultEntities<K, M, R> entities, K key)
     return sendRequest(entities.enter(key, UseLimit.NONE), sendToActor);
   }
 
-  /** Sends a request whose limit includes the wait for the birth or the end of the actor. */
+  /**
+   * Sends a request. Its limit includes the wait for the birth of the actor, or for the end of the
+   * previous actor of the key.
+   */
   private <A> CompletableFuture<A> sendRequest(Object request, Duration limit,
       BiFunction<Actor<M>, Duration, CompletableFuture<A>> sendToActor) {
     Objects.requireNonNull(request, "request");
     Objects.requireNonNull(limit, "limit");
     var entity = entities.enter(key, UseLimit.NO_WAIT);
-    if (entity != null || !limit.isPositive()) // the actor refuses such a limit
+    if (entity != null || !limit.isPositive()) // the actor refuses a limit of zero
       return sendRequest(entity, actor -> sendToActor.apply(actor, limit));
     var useLimit = UseLimit.of(entities.helperActors.clock(), limit);
     var awaitedEntity = entities.enter(key, useLimit);
@@ -134,8 +137,9 @@ record EntityAddress<K, M, R>(DefaultEntities<K, M, R> entities, K key)
   private AskTimeoutException timeout(Object request, Duration limit) {
     return new AskTimeoutException("actor '" + name() + "' was not asked "
         + entities.helperActors.describeRequest(request)
-        + " within " + Durations.text(limit) + ", because it was still being made, or its previous actor was ending;"
-        + " give a longer limit if it may take so long", name(), request, limit, null, FailureOutcome.NOT_DONE);
+        + " within " + Durations.text(limit)
+        + ", because it was still being made, or the previous actor of its key was "
+        + "ending; give a longer limit if that may take longer", name(), request, limit, null, FailureOutcome.NOT_DONE);
   }
 
   private <A> CompletableFuture<A> sendRequest(Entity<K, M> entity,

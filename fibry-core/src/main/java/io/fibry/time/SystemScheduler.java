@@ -23,11 +23,12 @@ import java.util.concurrent.locks.LockSupport;
  * a StackOverflowError in one of these threads could leave the queue locked, and stop all timers of
  * the process.
  *
- * <p><b>No timer is missed.</b> The creator of a timer adds it to the inbox and then reads
- * {@code wakeUpAt}. The timer thread writes {@code wakeUpAt} and then checks whether the inbox is
- * empty. So the creator wakes the timer thread, or the timer thread finds the timer.
+ * <p><b>No timer is missed.</b> The creator of a timer adds it to the inbox, and then reads
+ * {@code isSleeping} and {@code wakeUpAt}. The timer thread writes {@code wakeUpAt} and
+ * {@code isSleeping}, and then checks whether the inbox is empty. So the creator wakes the timer
+ * thread, or the timer thread finds the timer.
  *
- * <p><b>No cancelled timer stays queued.</b> The cancelling thread closes the timer and then reads
+ * <p><b>Every cancelled timer leaves the queue.</b> The cancelling thread closes the timer and then reads
  * {@code isSeen}. The timer thread writes {@code isSeen} and then reads whether the timer is open.
  * So the cancelling thread adds the timer to the inbox again, or the timer thread sees that it is
  * closed.

@@ -88,7 +88,7 @@ class FsmTest {
 
   @Promise("23.7")
   @Test
-  void equalStateThatIsAnotherObjectIsLeftAndEntered() {
+  void changeToEqualStateRunsExitAndEntryActions() {
     var door = doors.newDoor(doors.recordingDoor().on(Open.class, Push.class, (open, push) -> new Open(push.by())));
     door.sendMessage(new Push("Ada"));
     doors.records.clear();

@@ -137,9 +137,9 @@ class DownloaderContractTest {
     assertRefused("0 tries would download nothing; give at least 1", () -> options.withMaxAttempts(0));
     assertRefused("a limit of 0 s leaves no time for a download; give more than zero",
         () -> options.withLimit(Duration.ZERO));
-    assertRefused("a back-off of 0 s does not wait; give more than zero",
+    assertRefused("a backoff of 0 s does not wait; give more than zero",
         () -> options.withBackoff(Duration.ZERO, Duration.ZERO));
-    assertRefused("a back-off cannot grow from 2 s to 1 s; let the second be at least the first",
+    assertRefused("a backoff cannot grow from 2 s to 1 s; let the second be at least the first",
         () -> options.withBackoff(Duration.ofSeconds(2), Duration.ofSeconds(1)));
     assertThrows(IllegalArgumentException.class, () -> options.withUserAgent("mine\r\nCookie: theirs"));
     assertThrows(IllegalArgumentException.class, () -> Downloader.open(Pools.fixed(scope.anonymous(), 2), o -> o));

@@ -157,7 +157,7 @@ class ConversationWatchTest {
 
   @Promise("19.11")
   @Test
-  void eachExchangeIsWatchedSeparately() throws IOException {
+  void watchdogTimesEachExchangeSeparately() throws IOException {
     try (var client = new Client(web().port())) {
       for (int i = 0; i < 10; i++) {
         assertTrue(client.get("/quick").startsWith("HTTP/1.1 200"));

@@ -60,10 +60,9 @@ class TcpContractTest {
         () -> Thread.getAllStackTraces().keySet().stream().noneMatch(thread -> thread.getName().startsWith("server")));
   }
 
-  @Promise("25.1")
   @ParameterizedTest
   @MethodSource("strategies")
-  void eachClientIsHandledByItsOwnActor(String strategy) {
+  void successiveClientsAreServed(String strategy) {
     open(strategy, TcpContractTest::echo);
 
     for (int i = 0; i < 5; i++) {

@@ -232,8 +232,9 @@ class EntitiesCreationTest {
     var timeout = assertInstanceOf(AskTimeoutException.class, Patience.failure(Patience.value(answer)));
     assertEquals(limit, timeout.limit());
     assertEquals(FailureOutcome.NOT_DONE, timeout.outcome());
-    assertEquals("actor 'entity ada' was not asked Balance[] within 20 ms, because it was still being made, or its"
-        + " previous actor was ending; give a longer limit if it may take so long", timeout.getMessage());
+    assertEquals("actor 'entity ada' was not asked Balance[] within 20 ms, because it was still being made, or"
+        + " the previous actor of its key was ending; give a longer limit if that may take longer",
+        timeout.getMessage());
   }
 
   /** The clock of the scope reaches an hour's limit while the request waits. */

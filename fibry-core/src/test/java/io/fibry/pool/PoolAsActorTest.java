@@ -149,7 +149,8 @@ class PoolAsActorTest extends PoolFixture {
     var timeout = assertThrows(AskTimeoutException.class, () -> pool.ask("x", Duration.ofMillis(50)));
 
     assertTrue(
-        timeout.getMessage().contains("its turn had not come, and will not: it was number 1 in the queue; the actor "),
+        timeout.getMessage()
+            .contains("its handler had not begun, and will not begin: it was number 1 in the queue; the actor "),
         timeout.getMessage());
     assertTrue(timeout.getMessage().contains("Gate.pass"), timeout.getMessage());
   }

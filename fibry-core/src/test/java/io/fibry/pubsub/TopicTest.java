@@ -214,7 +214,7 @@ class TopicTest extends TopicFixture {
   }
 
   @Test
-  void interceptorSeesMessagesOnly() {
+  void interceptorSeesPublishedMessagesButNoSubscriptions() {
     var interceptedMessages = new CopyOnWriteArrayList<String>();
     Topic<String> texts = Topic.open(scope.anonymous().<String>intercept((m, next) -> {
       interceptedMessages.add(m.toUpperCase(java.util.Locale.ROOT));

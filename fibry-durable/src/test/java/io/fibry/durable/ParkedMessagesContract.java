@@ -293,7 +293,7 @@ abstract class ParkedMessagesContract extends DeskFixture {
   }
 
   @Test
-  void stepsOfAllWaitingRequestsAreRetained() {
+  void refusedRequestsKeepStepsForNextActor() {
     var newerKind = charging(new Newer.Total(0, Optional.empty()), ParkedMessagesContract::addWithNote);
     var firstActor = newerKind.newActor(scope.named("ada"), store);
     firstActor.ask(new Charge("a"));

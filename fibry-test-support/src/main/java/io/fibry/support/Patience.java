@@ -199,7 +199,10 @@ public final class Patience {
     return state == Thread.State.WAITING || state == Thread.State.TIMED_WAITING;
   }
 
-  /** Runs the code on a new virtual thread. Actors of the strategy CALLER then run on it, too. */
+  /**
+   * Runs the code on a new virtual thread. If the code sends to an actor of the strategy CALLER, the
+   * actor runs on this thread, too.
+   */
   public static Thread startFiber(Runnable code) {
     return Thread.ofVirtual().uncaughtExceptionHandler((thread, failure) -> {
       if (!(failure instanceof CancellationException)) FIBER_FAILURES.put(thread, failure);

@@ -40,7 +40,8 @@ public final class NatsServer implements AutoCloseable {
   private static final Duration START_TIMEOUT = Duration.ofSeconds(30);
   private static final int FIRST_PORT = 20_000; // below the ephemeral ports of operating systems
   private static final int PORTS = 12_000; // number of ports from FIRST_PORT on
-  private static final int MAX_PORT_ATTEMPTS = 20; // attempts, each with other ports
+  private static final int MAX_CHECKS = 20_000; // checks that a server is up, each followed by 5 ms of sleep
+  private static final int MAX_PORT_ATTEMPTS = 20; // attempts to start if another program uses a port
 
   /** Thrown if another program uses a port of the server. */
   private static final class PortTakenException extends IllegalStateException {
@@ -145,8 +146,8 @@ public final class NatsServer implements AutoCloseable {
   }
 
   /**
-   * Starts servers, up to 20 times, until no other program takes one of their ports before they
-   * listen.
+   * Starts servers. If another program has taken one of their ports, starts them again, up to 20
+   * times in all.
    */
   private static <T> T retryIfPortTaken(Supplier<T> start) {
     for (int attempt = 1;; attempt++) try {
@@ -205,7 +206,7 @@ public final class NatsServer implements AutoCloseable {
       Files.deleteIfExists(output()); // so that the file has the lines of this start only
       process = new ProcessBuilder(program(), "-c", configuration().toString()).redirectErrorStream(true)
           .redirectOutput(output().toFile()).start();
-      OrphanServers.add(process);
+      StartedServers.add(process);
       awaitUp();
       isListening = true;
       return this;
@@ -226,8 +227,8 @@ public final class NatsServer implements AutoCloseable {
    */
   private void awaitUp() {
     var portsFile = folder.resolve("nats-server_" + process.pid() + ".ports");
-    await("it does not listen", () -> Files.exists(portsFile));
-    await("it does not answer", () -> {
+    await("does not listen", () -> Files.exists(portsFile));
+    await("does not answer", () -> {
       try (var socket = new Socket()) {
         socket.connect(new InetSocketAddress(LOOPBACK, port), 1_000);
         socket.setSoTimeout(1_000);
@@ -241,7 +242,7 @@ public final class NatsServer implements AutoCloseable {
   private void awaitReady() {
     try (var client = HttpClient.newHttpClient()) {
       var request = HttpRequest.newBuilder(URI.create("http://" + LOOPBACK + ":" + healthPort + "/healthz")).build();
-      await("it finds no leader", () -> client.send(request, BodyHandlers.ofString()).statusCode() == 200);
+      await("finds no leader", () -> client.send(request, BodyHandlers.ofString()).statusCode() == 200);
     }
   }
 
@@ -250,20 +251,24 @@ public final class NatsServer implements AutoCloseable {
     boolean passes() throws IOException, InterruptedException;
   }
 
-  /** Waits until a check passes. The time-out begins again if the server used processor time. */
+  /**
+   * Waits until a check passes. The time-out begins again if the server used processor time. Because
+   * a check may itself cause the server to use it, the number of checks is limited, too.
+   */
   private void await(String problem, ServerCheck check) {
     long deadline = System.nanoTime() + START_TIMEOUT.toNanos();
-    for (var lastCpuTime = Duration.ZERO; !passesUninterrupted(check);) {
+    var lastCpuTime = Duration.ZERO;
+    for (int checks = 1; !passesOrPauses(check); checks++) {
       if (!process.isAlive()) throw endedException();
       var cpuTime = process.info().totalCpuDuration().orElse(lastCpuTime);
       if (!cpuTime.equals(lastCpuTime)) deadline = System.nanoTime() + START_TIMEOUT.toNanos();
-      else if (System.nanoTime() - deadline > 0) throw new IllegalStateException(
-          "nats-server " + problem + ": " + lastLogLines());
+      if (System.nanoTime() - deadline > 0 || checks > MAX_CHECKS)
+        throw new IllegalStateException("nats-server " + problem + ": " + lastLogLines());
       lastCpuTime = cpuTime;
     }
   }
 
-  private static boolean passesUninterrupted(ServerCheck check) {
+  private static boolean passesOrPauses(ServerCheck check) {
     try {
       if (passes(check)) return true;
       TimeUnit.MILLISECONDS.sleep(5);
@@ -321,7 +326,10 @@ public final class NatsServer implements AutoCloseable {
     retryIfPortTaken(this::awaitStarted); // with the same ports: a program that took a port releases it soon
   }
 
-  /** Pauses the server until {@link #resume}. When this returns, all its threads are stopped. */
+  /**
+   * Pauses the server until {@link #resume}. On systems with {@code /proc}, all its threads are
+   * stopped when this returns.
+   */
   public void pause() {
     signal("STOP");
     awaitStopped();
@@ -379,7 +387,7 @@ public final class NatsServer implements AutoCloseable {
   }
 
   /** The started servers. A shutdown hook ends the running servers when this JVM ends. */
-  private static final class OrphanServers {
+  private static final class StartedServers {
     private static final List<Process> STARTED = new ArrayList<>();
 
     static {
@@ -390,7 +398,7 @@ public final class NatsServer implements AutoCloseable {
       }, "nats-servers"));
     }
 
-    private OrphanServers() {}
+    private StartedServers() {}
 
     static void add(Process process) {
       synchronized (STARTED) {

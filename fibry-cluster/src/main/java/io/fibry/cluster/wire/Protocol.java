@@ -18,7 +18,7 @@ public record Protocol<M>(Class<M> type, Codec<M> messageCodec) {
   public static <M> Protocol<M> of(Class<M> type, Supplier<Codec<M>> codec) {
     try {
       var messages = codec.get();
-      checkCodecs(type);
+      checkAnswerCodecs(type);
       return new Protocol<>(type, messages);
     } catch (IllegalArgumentException failure) {
       throw new IllegalArgumentException(
@@ -26,8 +26,8 @@ public record Protocol<M>(Class<M> type, Codec<M> messageCodec) {
     }
   }
 
-  private static void checkCodecs(Class<?> type) {
-    if (type.isSealed()) for (var subtype : type.getPermittedSubclasses()) checkCodecs(subtype);
+  private static void checkAnswerCodecs(Class<?> type) {
+    if (type.isSealed()) for (var subtype : type.getPermittedSubclasses()) checkAnswerCodecs(subtype);
     else if (!type.isInterface() && Request.class.isAssignableFrom(type)) Codec.ofAnswers(type);
   }
 

@@ -30,7 +30,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * of, and each worker gets a pill. The thread that ends the last worker starts the pool's hooks.
  */
 final class PoolCell extends GuardedCell {
-  private static final int MAX_COUNTED_FAILURES = 10; // more do not lengthen the back-off of recover
+  private static final int MAX_COUNTED_FAILURES = 10; // more do not lengthen the backoff of recover
 
   private final SharedQueue<Object> queue;
   private final ActorBehavior workerBehavior;

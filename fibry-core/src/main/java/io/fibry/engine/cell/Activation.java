@@ -38,7 +38,7 @@ import java.util.concurrent.locks.LockSupport;
  * <li>it releases the right after the last node ({@code next}), so that the actor is idle;
  * <li>it passes the right and the next node to another activation, so that the strategy can run
  * other actors first ({@code giveWay});
- * <li>it stores the right for a back-off ({@code suspend}), and a timer starts the next activation;
+ * <li>it stores the right for a backoff ({@code suspend}), and a timer starts the next activation;
  * <li>it stores the right in {@code cell.stranded} after an error outside of a handler, and
  * {@code cell.recover} starts another activation. A message that had begun is not begun again: its
  * envelope is empty, and its request is failed.

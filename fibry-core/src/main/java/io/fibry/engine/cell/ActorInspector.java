@@ -235,14 +235,14 @@ public final class ActorInspector {
     var extras = cell.extrasOrNull();
     var drain = cell.drainFor(request);
     var entry = request.entry;
-    String reason = "its turn had not come, and will not";
+    String reason = "its handler had not begun, and will not begin";
     if (entry != null && entry.isOutside())
       reason += ": it waited for capacity in the mailbox, which holds " + cell.capacity();
     if (entry != null && entry.isGone() && cell.isPool()) reason += ": it had been given to a worker";
     if (extras != null && extras.stash.contains(request)) reason += ": it was stashed";
     var recovery = cell.recoveryOrNull();
     if (recovery != null && recovery.isRedelivery(request))
-      reason = "its handler had failed, and it was to be handled again after a back-off";
+      reason = "its handler had failed, and it was to be handled again after a backoff";
     if (cell.suspendedNode() != null)
       return new Diagnosis(reason + "; the actor is suspended after a failure", null);
     if (drain == null) return new Diagnosis(reason + "; the actor "
@@ -254,8 +254,8 @@ public final class ActorInspector {
   }
 
   /**
-   * Returns the position of the request in the queue, as a text that follows "its turn had not
-   * come". Returns an empty text if the position is not known.
+   * Returns the position of the request in the queue, as a text that follows the reason. Returns an
+   * empty text if the position is not known.
    */
   private static String positionText(HandlerContext drain, ActivationSnapshot snapshot, RequestFuture<?> request) {
     var queuePlaces = snapshot.queuePlaces.get();
@@ -264,7 +264,7 @@ public final class ActorInspector {
       snapshot.queuePlaces = new WeakReference<>(queuePlaces = findPlaces(drain));
     var position = queuePlaces.positions().get(request);
     if (position != null) return ": it was number " + position + " in the queue";
-    return queuePlaces.positions().size() < MAX_COUNTED ? "" : ": more than 1,000 were before it";
+    return queuePlaces.complete() ? "" : ": at least 1,000 were before it"; // MAX_COUNTED
   }
 
   private static QueuePlaces findPlaces(HandlerContext drain) {

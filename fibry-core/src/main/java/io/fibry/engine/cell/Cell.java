@@ -448,7 +448,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     } finally {
       if (changed) pushOrReopen(pill);
     }
-    if (extras != null) wake(); // the end does not wait until a back-off is over
+    if (extras != null) wake(); // the end does not wait until a backoff is over
   }
 
   private void pushOrReopen(Envelope pill) {

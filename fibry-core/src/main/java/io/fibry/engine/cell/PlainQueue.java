@@ -61,7 +61,7 @@ import java.util.concurrent.locks.LockSupport;
  * it.
  *
  * <p><b>A thread.</b> The right to run is never lost: a strategy that throws is called again, with
- * a back-off from 1 ms to 1 s. An {@link Activation} runs once, so it does no harm if a strategy
+ * a backoff from 1 ms to 1 s. An {@link Activation} runs once, so it does no harm if a strategy
  * accepts an activation and then throws.
  *
  * <p><b>Stranded.</b> If neither a thread nor a timer can be started, for lack of stack or memory,

@@ -15,7 +15,7 @@ final class Recovery {
   volatile long requestedPause; // ns before the restart; set by the actor whose failure causes the restart
   private Suspension suspension; // holds the right to run during a suspension; null otherwise
 
-  /** The right to run of an actor that waits for the end of a back-off. */
+  /** The right to run of an actor that waits for the end of a backoff. */
   static final class Suspension {
     final Object node; // the node at which the drain continues
     private volatile Scheduler.Timer timer; // null until it is set
@@ -44,7 +44,7 @@ final class Recovery {
       try {
         if (backoffTimer != null) backoffTimer.cancel();
       } catch (Throwable failure) { // if the timer fires, it finds no right to take
-        EngineLog.LOG.error("the timer of a back-off could not be cancelled", failure);
+        EngineLog.LOG.error("the timer of a backoff could not be cancelled", failure);
       }
     }
   }

@@ -13,11 +13,11 @@ public final class RestartBudget {
   public static final long EXCEEDED = -1;
 
   private final ArrayDeque<Long> restartTimes = new ArrayDeque<>(); // nanoseconds of the scope's clock
-  private int pauses; // since the last quiet time longer than the maximum pause; the back-off then begins again
+  private int pauses; // since the last quiet time longer than the maximum pause; the backoff then begins again
   private long lastPauseEnd; // when the last pause has ended or will end, in ns by the scope's clock
 
   /**
-   * Counts a restart, or a resume with a back-off. Returns the nanoseconds to wait before it, or
+   * Counts a restart, or a resume with a backoff. Returns the nanoseconds to wait before it, or
    * EXCEEDED if the policy permits no further restart.
    */
   public synchronized long countRestart(FailurePolicy policy, long now) {

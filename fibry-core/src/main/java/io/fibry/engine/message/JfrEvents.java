@@ -257,7 +257,7 @@ public final class JfrEvents {
     Class<?> cause;
     @Label("Text")
     String text;
-    @Label("Back-off")
+    @Label("Backoff")
     @Description("How long its messages wait before the restart")
     @Timespan
     long backoff;

@@ -95,7 +95,7 @@ public final class RequestFailures {
       boolean isSettled,
       Diagnosis diagnosis) {
     String explanation = diagnosis != null ? diagnosis.text()
-        : isBegun ? "its handler had begun, and may still run" : "its turn had not come, and will not";
+        : isBegun ? "its handler had begun, and may still run" : "its handler had not begun, and will not begin";
     var stack = diagnosis == null ? null : diagnosis.stack();
     return new AskTimeoutException(
         "actor '" + actor.name() + "' did not answer " + actor.describeRequest(request) + " within " + deadline + ": "

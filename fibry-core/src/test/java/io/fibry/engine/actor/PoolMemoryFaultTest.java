@@ -14,16 +14,19 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests a pool for which the engine gets an OutOfMemoryError outside of a handler. */
+/** Tests that a pool ends although the engine gets an exception outside of a handler. */
 class PoolMemoryFaultTest {
   @AfterEach
   void cleanUp() {
     Gate.openAll();
   }
 
-  /** The thread that ends the pool cannot dispose of a message, and sends no pill to the worker. */
+  /**
+   * The thread that ends the pool gets an OutOfMemoryError when it makes the queued message a dead
+   * letter, so it sends no pill to the worker.
+   */
   @Test
-  void poolEndsAfterOutOfMemoryErrorInItsEnd() {
+  void poolEndsDespiteOutOfMemoryErrorDuringTermination() {
     var scope = new FullHeapScope();
     var pool = Pools.fixed(DefaultActorBuilder.of(scope), 1).newActor((Object message) -> {
       if (message instanceof Gate gate) gate.pass();
@@ -38,7 +41,10 @@ class PoolMemoryFaultTest {
     Patience.awaitEnd(pool::waitForExit);
   }
 
-  /** The only worker has ended, so that the thread that ends the pool must also finish it. */
+  /**
+   * The only worker has already ended, so the thread that calls {@code askExit} must complete the
+   * end of the pool.
+   */
   @Test
   void poolEndsWhenTimerOfIdleWorkersCannotBeCancelled() {
     var cancels = new AtomicInteger();
@@ -65,6 +71,6 @@ class PoolMemoryFaultTest {
     pool.askExit();
 
     Patience.awaitEnd(pool::waitForExit);
-    assertEquals(1, cancels.get(), "cancels"); // the pills are sent once
+    assertEquals(1, cancels.get(), "cancels"); // the timer is cancelled each time the pills are sent
   }
 }

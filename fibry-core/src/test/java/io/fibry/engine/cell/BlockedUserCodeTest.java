@@ -249,7 +249,7 @@ class BlockedUserCodeTest {
     var timeout = assertThrows(AskTimeoutException.class, () -> bank.ask(100, SHORT));
     bank.close();
 
-    assertTrue(timeout.getMessage().contains("its turn had not come, and will not"), timeout::getMessage);
+    assertTrue(timeout.getMessage().contains("its handler had not begun, and will not begin"), timeout::getMessage);
     assertEquals(0, paid.get());
   }
 

@@ -406,7 +406,7 @@ class RedeliveryTest {
     assertTrue(assertThrows(IllegalStateException.class, () -> FailurePolicy.stop().withRedelivery(1)).getMessage()
         .startsWith("stop() does not continue, so a redelivery has no meaning; give it to resume(), restart()"));
     assertEquals("resume().withBackoff(1 s, 1 s) cannot be a scope's policy: a scope resumes an actor without a pause; "
-        + "give the back-off to the actor's policy",
+        + "give the backoff to the actor's policy",
         assertThrows(IllegalArgumentException.class, () -> scope.openScope("below",
             o -> o.withFailurePolicy(FailurePolicy.resume().withBackoff(SECOND, SECOND)))).getMessage());
     assertEquals("restart().withBackoff(1 s, 1 s).withRedelivery(3).withoutLog()", DELAYED.toString());

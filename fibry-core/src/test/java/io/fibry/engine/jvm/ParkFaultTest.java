@@ -76,7 +76,7 @@ class ParkFaultTest {
 
   @Promise("8.5")
   @Test
-  void actorHandlesNextMessageAfterFailedReceive() {
+  void actorHandlesNextMessageAfterContextReceiveFails() {
     var actor =
         ActorSystem.anonymous().mailbox(Mailbox.unbounded().selective()).onFailure(FailurePolicy.resume().withoutLog())
             .newActorWithReturn((Object levels, ActorContext<Object> context) -> StackEdge.runAtDepth((Integer) levels,

@@ -96,7 +96,7 @@ class AbandonedRequestsTest {
   }
 
   @Test
-  void timeoutOfFutureCallsOnAbandonedOnSeparateThread() {
+  void abandonedCallbackOfTimedOutFutureRunsOnOtherThread() {
     var asker = Thread.currentThread();
 
     var future = actor.sendMessageReturn(new Work(), LIMIT);

@@ -91,7 +91,7 @@ class AnswerLimitTest {
     assertEquals(1, scope.report().unhandled().get(Reason.EXPIRED));
     assertEquals(3, scope.report().sent());
     assertTrue(failure.getMessage().contains("did not answer \"late\" within"), failure.getMessage());
-    assertTrue(failure.getMessage().contains("its turn had not come, and will not"), failure.getMessage());
+    assertTrue(failure.getMessage().contains("its handler had not begun, and will not begin"), failure.getMessage());
     assertEquals(Optional.empty(), clock.untilNext().filter(Duration::isZero));
   }
 

@@ -143,7 +143,7 @@ class FolderStoreTest {
   }
 
   @Test
-  void storeWithSmallerOptionsReadsLargerRecords() throws Exception {
+  void storeWithSmallerSegmentsReadsLargerRecords() throws Exception {
     try (var store = (LogStore) FolderStore.open(folder)) {
       append(store, turn(ADA, store.load(ADA).life(), 1, false, new byte[1 << 20]));
     }

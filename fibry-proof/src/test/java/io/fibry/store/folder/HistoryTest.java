@@ -84,7 +84,7 @@ class HistoryTest {
   }
 
   @Test
-  void eachTurnIsReadOnceWhileFilesMove() throws Exception {
+  void eachTurnIsReadOnceWhileFilesAreRewritten() throws Exception {
     System.out.println("history: -Dfibry.seed=" + seed);
     var random = new Random(seed);
     List<StoreBackend.StoredTurn> turns;

@@ -12,8 +12,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The last dead letters in groups of equal letters, and the ask cycles among their causes. The
- * group with the newest letter comes first.
+ * The last dead letters, in groups with the same actor, reason, type of message and type of cause,
+ * and the ask cycles among their causes. The group with the newest letter comes first.
  *
  * @param groups a JSON object for each group
  * @param cycles a JSON object for each cycle, with the number of dead letters that it caused

@@ -175,13 +175,14 @@ final class StoreTransactions {
    * @param snapshotNumber the turn number of the actor's snapshot, or 0 if the actor has no
    * snapshot
    */
-  record TurnAge(TablePosition position, Store.ActorId actor, long number, long millis, long snapshotNumber,
+  record TurnSummary(TablePosition position, Store.ActorId actor, long number, long millis, long snapshotNumber,
       boolean isFullState) {}
 
-  static List<TurnAge> turnAges(Connection connection, SqlDialect dialect, String kind, TablePosition position)
+  static List<TurnSummary> turnAges(Connection connection, SqlDialect dialect, String kind, TablePosition position)
       throws SQLException {
     return queryAll(connection, dialect.turnAges(),
-        row -> new TurnAge(readPosition(row), new Store.ActorId(kind, SqlText.decode(row.getString(3))), row.getLong(4),
+        row -> new TurnSummary(readPosition(row), new Store.ActorId(kind, SqlText.decode(row.getString(3))),
+            row.getLong(4),
             row.getLong(5),
             row.getLong(6), row.getBoolean(7)),
         kind, position.tx(), position.number());
@@ -200,7 +201,7 @@ final class StoreTransactions {
     return views.values();
   }
 
-  static boolean hasForeignRows(Connection connection, SqlDialect dialect, String kind) throws SQLException {
+  static boolean hasTurnsOfOtherDatabase(Connection connection, SqlDialect dialect, String kind) throws SQLException {
     return queryAll(connection, dialect.anyForeign(), row -> row.getBoolean(1), kind).getFirst();
   }
 

@@ -204,7 +204,8 @@ final class TableStore extends JdbcStore implements StoreBackend {
    */
   void checkPositions(String kind) throws InterruptedException {
     if (readerPool.read("the history of kind '" + kind + "'",
-        checked(() -> database.read(connection -> StoreTransactions.hasForeignRows(connection, dialect, kind)))))
+        checked(
+            () -> database.read(connection -> StoreTransactions.hasTurnsOfOtherDatabase(connection, dialect, kind)))))
       throw new StoreDamagedException(this + " has turns of kind '" + kind
           + "' from another cluster, so their order in the history is unknown: run \"update fibry_turn set tx = '0'\""
           + " while no store is open, and let views begin again");

@@ -55,7 +55,7 @@ final class FailoverRun implements AutoCloseable {
 
   public static void main(String[] args) throws Exception {
     if (NatsServer.find().isEmpty()) {
-      System.err.println(NatsServer.HOW);
+      System.err.println(NatsServer.INSTALL_HINT);
       System.exit(1);
     }
     run(Files.createTempDirectory("three-nodes"), Duration.ofSeconds(Long.parseLong(args[0])));

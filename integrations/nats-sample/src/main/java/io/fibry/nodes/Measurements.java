@@ -86,7 +86,7 @@ final class Measurements implements AutoCloseable {
 
   public static void main(String[] args) throws Exception {
     if (NatsServer.find().isEmpty()) {
-      System.err.println(NatsServer.HOW);
+      System.err.println(NatsServer.INSTALL_HINT);
       System.exit(1);
     }
     System.out.println("| measured | median ratio | range | compared with |\n|---|--:|--:|---|");
