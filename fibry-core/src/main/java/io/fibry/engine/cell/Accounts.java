@@ -87,8 +87,7 @@ public final class Accounts {
   }
 
   /**
-   * A record, not a lambda: a lambda that is first linked without stack or memory may fail for
-   * ever.
+   * A record, not a lambda: a lambda that is first linked without stack or memory may fail forever.
    */
   record NotificationTask(Accounts accounts, Runnable code) implements Runnable {
     @Override

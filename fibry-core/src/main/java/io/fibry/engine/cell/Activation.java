@@ -146,8 +146,8 @@ final class Activation extends HandlerContext implements WokenDrain {
 
   /**
    * Takes the right to run, and works until the right is given away. Returns false if there is no
-   * right to take. This frame takes the right, and strands it if the work throws: for lack of stack
-   * or memory, or because of user code outside of a handler. So no error loses the right.
+   * right to take. The work may throw for lack of stack or memory, or because of user code outside
+   * of a handler. This method then strands the right, so that no error loses it.
    *
    * @param canHandOver whether the thread can run a woken actor after this drain
    */
@@ -241,7 +241,7 @@ final class Activation extends HandlerContext implements WokenDrain {
     outer = current();
     try {
       work();
-    } finally { // in this frame: a method of its own would need more stack than the start of `work`
+    } finally { // no helper method: its calls could need more stack than the start of `work`
       makeCurrent(outer);
       outer = null;
     }

@@ -134,9 +134,9 @@ public final class ActorInspector {
   }
 
   /**
-   * Returns a snapshot of at most 0.1 s ago. If no such snapshot exists, the first observer makes
-   * one. The other observers get this snapshot at once, and wait in {@link #observation} until the
-   * first observer has completed it.
+   * Returns a snapshot that is at most 0.1 s old. If no such snapshot exists, the first observer
+   * makes one. The other observers get this snapshot at once, and wait in {@link #observation}
+   * until the first observer has completed it.
    */
   private static ActivationSnapshot snapshot(HandlerContext drain) {
     var step = drain.message instanceof MultiStepMessage ? rememberStart(drain) : null;

@@ -10,8 +10,8 @@ import java.util.function.Predicate;
  * The settings that all actors of one builder share.
  *
  * @param inline whether an asker on a virtual thread may run the handler
- * @param closesFirst whether a closing scope sends the actors their pill before it waits for
- * members
+ * @param closesFirst whether a closing scope sends the actors their pill before it waits for the
+ * end of any member
  * @param excludedFromAccounts whether the messages of the actors do not count, because no user sent
  * them
  * @param isNegligible accepts the internal messages whose loss is not counted and makes no dead

@@ -30,7 +30,7 @@ import java.util.Set;
 import java.util.function.Predicate;
 
 /**
- * An actor as the engine sees it, and the end of the actor.
+ * An actor as the engine sees it: its phases, the parts that are attached to it, and its end.
  *
  * <p><b>Phases.</b>
  *
@@ -54,11 +54,11 @@ import java.util.function.Predicate;
  * announces the end. If no user code runs at the end, any thread that has the right to run may take
  * these steps ({@code finishWithoutWork}).
  *
- * <p><b>By a kill.</b> {@code kill} stops accepting messages, interrupts the handler (or the hooks,
- * if they run), and starts the grace. An interrupt for the handler never reaches a hook, because
- * the drain changes the phase between handler and hook, under the monitor of the extras. When the
- * grace is over, {@code cutOff} announces the end while the handler may still run. Requests fail at
- * once. Messages behind the current one become dead letters when the handler returns.
+ * <p><b>A kill.</b> {@code kill} stops accepting messages, interrupts the handler (or the hooks, if
+ * they run), and starts the timer of the kill grace. An interrupt for the handler never reaches a
+ * hook, because the drain changes the phase between handler and hook, under the monitor of the
+ * extras. When the grace is over, {@code cutOff} fails the requests and announces the end, while
+ * the handler may still run. The waiting messages become dead letters when the handler returns.
  *
  * <p><b>Once.</b> {@code ColdState.beginEnd} and {@code ColdState.beginAnnouncement} each return
  * their result to one caller only. So the attached parts are ended once, and the end is announced
@@ -251,8 +251,8 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   }
 
   /**
-   * Returns the extras, which store the actor's own counts. Returns null if the counts are shown
-   * nowhere.
+   * Returns the extras, which store the actor's own counts. Returns null if the actor has no extras
+   * and its scope does not list it, because its counts are then never shown.
    */
   final ColdState ownCounts() {
     var coldState = extras;
@@ -434,8 +434,9 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   }
 
   /**
-   * Stops accepting messages. Always runs {@code beforePill}. Runs it before adding the pill,
-   * because the pill can end a handler's wait for a message.
+   * Stops accepting messages. Runs {@code beforePill} before this thread adds the pill, because the
+   * pill can end a handler's wait for a message. If another thread adds the pill, this thread still
+   * runs {@code beforePill}.
    */
   final void stopAccepting(Runnable beforePill) {
     var pill = new Envelope(EngineMessage.PILL);
@@ -694,8 +695,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   }
 
   /**
-   * A record, not a lambda: a lambda that is first linked without stack or memory may fail for
-   * ever.
+   * A record, not a lambda: a lambda that is first linked without stack or memory may fail forever.
    */
   record CutOffRun(Cell cell) implements Runnable {
     @Override

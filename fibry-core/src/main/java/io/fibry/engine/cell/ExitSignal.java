@@ -11,7 +11,10 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** Completes at the end of an actor, for waits of the engine. No user can chain code to it. */
+/**
+ * Completes at the end of an actor. Only the engine waits for it; users get a {@link
+ * PublicExitFuture}, to which they can chain code.
+ */
 public final class ExitSignal extends CompletableFuture<ExitReason> implements Wait.Awaitable {
   private PublicExitFuture publicFuture; // null until a user calls onExit; guarded by this
 

@@ -22,11 +22,10 @@ import java.util.concurrent.CancellationException;
  * Decides by the failure policy what happens to an actor whose handler threw.
  *
  * <p>The decision for the drain is a number, so that a message that does not fail allocates
- * nothing. {@link #CONTINUE}: the drain continues with the next node. A pause in nanoseconds: it
- * suspends the actor for so long, and then continues with the next node. A negative number: the
- * message waits in its node again, or in a node behind it; the drain continues at this node, after
- * the pause if there is one. The methods below make and read such numbers from a pause of zero or
- * more.
+ * nothing. {@link #CONTINUE}: the drain continues with the next node. A pause in nanoseconds: the
+ * drain suspends the actor for so long, and then continues with the next node. A negative number:
+ * the drain handles the message again, after a pause that may be zero. {@link #redeliverAfter}
+ * makes the negative number of a pause, and {@link #pause} returns its pause.
  */
 public final class FailureHandler {
   static final long CONTINUE = 0;
@@ -84,9 +83,10 @@ public final class FailureHandler {
 
   /**
    * Applies the policy after the last retry: logs the failure, and resumes, restarts or stops the
-   * actor. Fails the requests and counts the failure, unless the message is redelivered. If it is,
-   * only requests that the handler has taken by {@code context.receive} fail. Returns the decision
-   * for the drain. If this method throws, the actor continues without a pause.
+   * actor. If the message is not redelivered, fails its request and the requests that the handler
+   * took with {@code context.receive}, and counts the failure. If the message is redelivered, fails
+   * only the requests that the handler took. Returns the decision for the drain. If this method
+   * throws, the actor continues without a pause.
    */
   static long handle(Activation context, Throwable failure, FailurePolicy policy) {
     var cell = context.cell;

@@ -60,17 +60,17 @@ import java.util.concurrent.locks.LockSupport;
  * orders the writes of the message before the link; the acquire fence in {@code unlink} pairs with
  * it.
  *
- * <p><b>A thread.</b> The right to run is never lost: a strategy that throws is called again, with
- * a backoff from 1 ms to 1 s. An {@link Activation} runs once, so it does no harm if a strategy
- * accepts an activation and then throws.
+ * <p><b>Start of a drain.</b> The right to run is never lost: a strategy that throws is called
+ * again, with a backoff from 1 ms to 1 s. An {@link Activation} runs once, so it does no harm if a
+ * strategy accepts an activation and then throws.
  *
  * <p><b>Stranded.</b> If neither a thread nor a timer can be started, for lack of stack or memory,
  * a plain assignment stores the right to run in {@code stranded}. If that happens to a sender and
  * no other node was added behind its node, the sender withdraws its node and throws. Otherwise
- * {@link #rescueLater} or the next sender tries again. A thread enters the method that strands the
- * right after an error ({@link #attempt}, {@link Activation#runWithRight}), and takes the right
- * only there. So a stack that is too small for the method loses nothing. Only {@link #push} gets
- * the right before, because its swap of the tail is both.
+ * {@link #rescueLater} or the next sender tries again. The methods that take the right also strand
+ * it after an error ({@link #attempt}, {@link Activation#runWithRight}). So if the stack is too
+ * small to call such a method, the right is not taken, and cannot be lost. Only {@link #push} has
+ * the right before it calls {@code attempt}, because its swap of the tail also takes the right.
  *
  * <p>Before a thread strands an activation whose start failed, it claims the activation, and
  * strands the node instead. Without the claim, two threads could start the activation. A late
@@ -360,7 +360,8 @@ abstract class PlainQueue implements Rescuable {
    * the message. If this method throws, the message is not sent.
    */
   protected Object prepare(Object firstNode) {
-    StackProbe.probeForActivation(); // first: a right that is stranded later may have to wait for the next sender
+    // fails now, before the send: a right that is stranded later may have to wait for the next sender
+    StackProbe.probeForActivation();
     return strategy().isResident() ? null : newActivation(firstNode, ActivationKind.NORMAL);
   }
 
@@ -489,8 +490,8 @@ abstract class PlainQueue implements Rescuable {
    * Called after a drain or its start has failed, and the right to run is stranded. Sets a timer
    * that tries again, or ends the actor if its executor was shut down. If the stack overflowed at
    * the first try, the {@link io.fibry.engine.jvm.StartRetrier} tries again instead, because
-   * setting a timer also needs stack; but not in a simulation, because that thread is real. Returns
-   * false if the right is still stranded.
+   * setting a timer also needs stack. A simulation cannot use that thread, which is real, and
+   * always sets a timer. Returns false if the right is still stranded.
    */
   protected final boolean recover(Throwable failure, int tries) {
     if (failure instanceof StackOverflowError && tries == 0 && Environment.simulated == null) {

@@ -13,7 +13,9 @@ public final class RestartBudget {
   public static final long EXCEEDED = -1;
 
   private final ArrayDeque<Long> restartTimes = new ArrayDeque<>(); // nanoseconds of the scope's clock
-  private int pauses; // since the last quiet time longer than the maximum pause; the backoff then begins again
+  // number of pauses in a row; 0 again once the actor has run longer than the maximum pause without
+  // a restart
+  private int pauses;
   private long lastPauseEnd; // when the last pause has ended or will end, in ns by the scope's clock
 
   /**

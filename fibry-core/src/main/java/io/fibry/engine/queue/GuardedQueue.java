@@ -110,7 +110,7 @@ public class GuardedQueue<E> {
   }
 
   /**
-   * Makes the entry of an item: of a message, or of a task, which has no rank or key, and weighs 1.
+   * Makes the entry of a message or of a task. A task has no rank and no key, and weighs 1.
    */
   public QueueEntry<E> newEntry(E item, Object message, boolean isMessage, Object receiver) {
     if (takesMessageEntries()) return QueueEntry.of(item);
@@ -234,7 +234,7 @@ public class GuardedQueue<E> {
     return true;
   }
 
-  // ---- needs the right to run
+  // ---- for the thread that has the right to run
 
   public synchronized E poll() {
     var entry = first();
@@ -285,7 +285,7 @@ public class GuardedQueue<E> {
     }
   }
 
-  // ---- for all
+  // ---- for all threads
 
   /** Removes an entry, and returns false if it was not in the queue. */
   public synchronized boolean remove(QueueEntry<E> entry) {

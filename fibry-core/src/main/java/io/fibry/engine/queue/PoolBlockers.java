@@ -3,9 +3,9 @@ package io.fibry.engine.queue;
 import java.util.List;
 
 /**
- * The workers on which a wait depends. {@code WaitCycle} finds the stuck workers among these, whose
- * own waits cannot end. If the stuck workers hold more than {@code maxStuckPermits} permits, or are
- * more than {@code maxStuckWorkers}, the wait never ends.
+ * The workers on which a wait depends. A worker is stuck if its own wait cannot end; {@code
+ * WaitCycle} finds the stuck workers. If they hold more than {@code maxStuckPermits} permits, or
+ * are more than {@code maxStuckWorkers}, the wait never ends.
  *
  * @param slots the workers on which the wait depends, or null for all workers
  */

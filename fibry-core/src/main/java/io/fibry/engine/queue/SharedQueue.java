@@ -25,8 +25,8 @@ import java.util.function.LongSupplier;
  * to the end of the order. So the first message in the order never waits for its key.
  *
  * <p><b>Permits.</b> A message needs as many permits as it weighs. While too few permits are free
- * for the first message, lighter messages behind it wait, too, because it might otherwise wait
- * forever.
+ * for the first message, lighter messages behind it wait, too. Otherwise the first message might
+ * wait forever.
  *
  * <p><b>Refused.</b> A worker per hash of the key: a busy key would delay its neighbors.
  */
@@ -133,8 +133,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   /**
    * Ends the handled message and returns the next one, or null if the worker is idle now, or
    * another thread is bringing the worker a message. The worker then reads
-   * {@link WorkerSlot#isMoreReady}. If the handled message came from another queue, no message of
-   * this queue is finished.
+   * {@link WorkerSlot#isMoreReady}. Ends no message if {@code handledItem} came from another queue.
    */
   public E next(WorkerSlot<E> slot, Object handledItem) {
     return next(slot, handledItem, now());
