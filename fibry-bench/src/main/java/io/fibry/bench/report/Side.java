@@ -5,27 +5,27 @@ package io.fibry.bench.report;
  *
  * @param description describes the side for readers who have not seen its code
  */
-record Side(String name, Whose owner, String description) {
+record Side(String name, Owner owner, String description) {
 
-  enum Whose {
+  enum Owner {
     OURS, OTHERS,
-    /** Promises less than an actor: a yardstick, or the lower bound of the cost. */
+    /** The side promises less than an actor: it is a yardstick, or the lower bound of the cost. */
     REFERENCE
   }
 
   static Side ours(String name, String words) {
-    return new Side(name, Whose.OURS, words);
+    return new Side(name, Owner.OURS, words);
   }
 
   static Side other(String name, String words) {
-    return new Side(name, Whose.OTHERS, words);
+    return new Side(name, Owner.OTHERS, words);
   }
 
   static Side reference(String name, String words) {
-    return new Side(name, Whose.REFERENCE, words);
+    return new Side(name, Owner.REFERENCE, words);
   }
 
   boolean isOurs() {
-    return owner == Whose.OURS;
+    return owner == Owner.OURS;
   }
 }
