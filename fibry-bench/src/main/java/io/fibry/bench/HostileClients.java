@@ -12,8 +12,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * Attacks an HTTP server of Fibry with hostile clients, and measures the effect. During each attack
- * a well-behaved client must get its responses. Afterwards the server may use hardly more heap,
- * descriptors and threads than before. Needs {@code slowhttptest}.
+ * a well-behaved client must get its responses. After the attack, the server's heap, descriptors
+ * and threads may have grown only slightly. Needs {@code slowhttptest}.
  */
 public final class HostileClients {
   private static final List<String> SLOW_OPTIONS = List.of("-c", "1500", "-r", "500", "-l", "12", "-i", "2");
@@ -26,7 +26,7 @@ public final class HostileClients {
   }
 
   public static void main(String[] args) throws Exception {
-    System.out.printf("%-34s %10s %12s %12s   %s%n", "", "answered", "median ms", "p99 ms",
+    System.out.printf("%-34s %10s %12s %12s   %s%n", "", "responses", "median ms", "p99 ms",
         "heap MB, descriptors, threads: before and after");
     try (var server = new ServerProcess("http-abused")) {
       for (int i = 0; i < 200; i++) hello(server.port()); // warm-up
@@ -103,7 +103,7 @@ public final class HostileClients {
       socket.getOutputStream()
           .write("GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
       String response = new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
-      if (!response.startsWith("HTTP/1.1 200 ")) throw new IOException("answered " + response);
+      if (!response.startsWith("HTTP/1.1 200 ")) throw new IOException("unexpected response: " + response);
     }
   }
 

@@ -58,7 +58,7 @@ public final class ServerLoad {
    * or {@code idle} for idle connections.
    */
   public static void main(String[] args) throws Exception {
-    System.out.printf("JDK %s, %d processors; %d rounds in turn, median (least..most) requests a second%n",
+    System.out.printf("JDK %s, %d processors; %d rounds in turn, median (min..max) requests a second%n",
         Runtime.version(), Runtime.getRuntime().availableProcessors(), ROUNDS);
     boolean areAllKept = true;
     var choices = Set.of(args);
@@ -158,7 +158,7 @@ public final class ServerLoad {
 
   /** Returns whether the heap and the latency with idle connections are within their bounds. */
   private static boolean measureIdle() throws Exception {
-    System.out.printf(Locale.ROOT, "%,d idle connections to one acceptor, then hello to it%n", IDLE_CONNECTIONS);
+    System.out.printf(Locale.ROOT, "%,d idle connections to one acceptor, then requests to it%n", IDLE_CONNECTIONS);
     try (var server = new ServerProcess("acceptor-keep")) {
       double latencyBefore = 0;
       for (int i = 0; i < 5; i++) latencyBefore = latencyMillis(server.port()); // the first four are a warm-up
@@ -172,7 +172,7 @@ public final class ServerLoad {
       for (var socket : connections) socket.close();
       boolean isKept = bytesEach <= 10_000 && latencyAfter <= 2 * latencyBefore;
       System.out.printf(Locale.ROOT,
-          "  heap %,.0f bytes each, must be <= 10,000; hello p99 %.2f ms without them, %.2f ms with them, must at "
+          "  heap %,.0f bytes each, must be <= 10,000; request p99 %.2f ms without them, %.2f ms with them, must at "
               + "most double: %s%n",
           bytesEach, latencyBefore, latencyAfter, isKept ? "kept" : "BROKEN");
       return isKept;

@@ -20,8 +20,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
 /**
- * Measures how many runs of a program a simulation makes per second, in turns with the same program
- * on real threads.
+ * Measures how many runs of a program a simulation makes per second. In turns with the simulation,
+ * the same program runs on real threads, as the reference.
  */
 public final class SimulationSpeed {
   private static final int ROUNDS = 7;
@@ -113,7 +113,7 @@ public final class SimulationSpeed {
       meanSteps += (double) summary.steps() / ROUNDS;
     }
     ratios.sort(null);
-    System.out.printf("%-5s %,8.0f seeds/s, %.2f us a step of %.0f; runs beside real threads: %.2f (%.2f..%.2f)%n",
+    System.out.printf("%-5s %,8.0f seeds/s, %.2f us a step of %.0f; speed / real threads: %.2f (%.2f..%.2f)%n",
         name,
         runs / meanSeconds, 1e6 * meanSeconds / meanSteps, meanSteps / runs, ratios.get(ROUNDS / 2), ratios.getFirst(),
         ratios.getLast());

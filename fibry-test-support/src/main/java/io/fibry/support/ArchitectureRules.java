@@ -40,7 +40,7 @@ public abstract class ArchitectureRules {
   /** The usual reason of an exempt dependency. */
   protected static final String FACTORY = "a public type, and the implementation that its factory method creates";
 
-  private static final int MAX_FILES = 25; // of a package
+  private static final int MAX_FILES = 25; // in a package
   private static final String MODULE = Path.of("").toAbsolutePath().getFileName().toString();
 
   /**
@@ -106,7 +106,7 @@ public abstract class ArchitectureRules {
     return layers().stream().anyMatch(layer -> layer.contains(name)) ? name : type.getPackageName();
   }
 
-  /** Gets the dependencies between the types of the module. */
+  /** Called for each dependency between two types of the module. */
   @FunctionalInterface
   protected interface DependencyAction {
     void accept(JavaClass from, JavaClass to, String text);

@@ -206,7 +206,7 @@ public final class Patience {
   public static Thread startFiber(Runnable code) {
     return Thread.ofVirtual().uncaughtExceptionHandler((thread, failure) -> {
       if (!(failure instanceof CancellationException)) FIBER_FAILURES.put(thread, failure);
-      thread.getThreadGroup().uncaughtException(thread, failure); // as without this handler
+      thread.getThreadGroup().uncaughtException(thread, failure); // the JVM's own handling
     }).start(code);
   }
 

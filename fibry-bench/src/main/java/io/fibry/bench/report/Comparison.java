@@ -4,8 +4,8 @@ import java.util.List;
 import java.util.regex.Pattern;
 
 /**
- * Says for one or more results which sides they have, and with which sides of Fibry, the bases, the
- * other sides are compared.
+ * Declares the sides of one or more results. Some sides of Fibry are bases, with which the other
+ * sides are compared.
  *
  * @param resultPattern matches the names of the results
  * @param title the compared quantity, in words; {@code $1} is the first group of the pattern

@@ -24,7 +24,7 @@ final class ForkJoinCreate {
     if (sine * sine <= 0) throw new AssertionError("impossible, but the compiler must not know");
   }
 
-  // no actor is stopped: without a message and a reference it is garbage
+  // does not stop its actors, because an actor without a message and a reference is garbage
   private static void fibry(ActorBuilder<Object> builder, int actors, Round round) {
     round.expectParts(actors);
     for (int i = 0; i < actors; i++) {
@@ -35,7 +35,7 @@ final class ForkJoinCreate {
     }
   }
 
-  // each actor stops itself, because it would live for ever otherwise
+  // each actor stops itself, because it would live forever otherwise
   private static void pekko(int actors, Round round) {
     round.expectParts(actors);
     round.spawn(Behaviors.setup(context -> {

@@ -7,8 +7,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * Measures whether an actor, a message in a long mailbox, or a request costs more when there are 10
- * and 100 times as many. Virtual threads are measured, too.
+ * Measures the cost of an actor, of a message in a long mailbox, and of a request. Shows whether
+ * this cost grows if there are 10 or 100 times as many. Virtual threads are measured, too.
  */
 public final class Growth {
   private Growth() {}
@@ -17,8 +17,8 @@ public final class Growth {
   public static void main(String[] args) throws Exception {
     int minSize = Experiment.size(20_000);
     var experiment = new Experiment("growth",
-        "what one costs among as many others (size): an actor created and kept; a message sent and handled, when all "
-            + "of them wait at once; a request answered beside as many idle actors");
+        "the cost of one thing among as many others (size): an actor created and kept; a message sent and handled, "
+            + "when all of them wait at once; a request answered beside as many idle actors");
     for (int factor : new int[] {1, 10, 100}) {
       int size = minSize * factor;
       experiment.side("fibry, an actor", "ns an actor", "", size, () -> actors(size))

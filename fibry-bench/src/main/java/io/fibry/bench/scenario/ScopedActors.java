@@ -21,10 +21,10 @@ import org.apache.pekko.actor.typed.javadsl.Behaviors;
 
 /**
  * Measures actors as real programs have them: in a scope, with names, with a restart policy and a
- * watcher.
- * Compares them with children of a Pekko actor: their heap, the time to make many, and the time to
- * close their scope. Each of the six variants, called sides, runs in its own JVM, and keeps its
- * actors in an array. With {@code -Djvms=2}, the sides of a library share a JVM.
+ * watcher. Compares them with children of a Pekko actor. The measurements are the heap of the
+ * actors, the time to make many, and the time to close their scope. Each of the six variants,
+ * called sides, runs in its own JVM, and keeps its actors in an array. With {@code -Djvms=2}, the
+ * sides of a library share a JVM.
  */
 public final class ScopedActors {
   private enum Kind { PLAIN, NAMED, WATCHED }

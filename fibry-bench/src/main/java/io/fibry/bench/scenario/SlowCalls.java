@@ -145,7 +145,7 @@ public final class SlowCalls {
   }
 
   private static String checked(HttpResponse<String> response) {
-    if (response.statusCode() != 200) throw new IllegalStateException("answered " + response.statusCode());
+    if (response.statusCode() != 200) throw new IllegalStateException("response with status " + response.statusCode());
     return response.body();
   }
 

@@ -360,7 +360,7 @@ abstract class PlainQueue implements Rescuable {
    * the message. If this method throws, the message is not sent.
    */
   protected Object prepare(Object firstNode) {
-    // fails now, before the send: a right that is stranded later may have to wait for the next sender
+    // fails now, before the send: a right that is stranded later may wait for the next sender
     StackProbe.probeForActivation();
     return strategy().isResident() ? null : newActivation(firstNode, ActivationKind.NORMAL);
   }
