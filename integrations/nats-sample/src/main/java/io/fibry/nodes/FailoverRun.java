@@ -21,9 +21,9 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * Three servers of NATS, and three processes that host a hundred purses. Money goes from one purse
- * to another, while one process after the other is killed, and a new one takes its place. At the
- * end there is as much money as at the beginning.
+ * Three servers of NATS, and three processes that host a hundred purses. The program moves money
+ * between purses, kills one process after the other, and starts a new process in place of each. At
+ * the end there is as much money as at the beginning.
  */
 final class FailoverRun implements AutoCloseable {
   private static final int NODES = 3;
@@ -106,7 +106,7 @@ final class FailoverRun implements AutoCloseable {
     }
     long total = PURSES * Purses.INITIAL_CENTS;
     await("the same sum", () -> sum() == total); // messages may still be in flight
-    System.out.printf("%,d transfers were answered, %,d were asked for again; the purses have %,d cents, as before%n",
+    System.out.printf("%,d transfers were answered, %,d requests were repeated; the purses have %,d cents, as before%n",
         paid.get(), askedAgain.get(), sum());
     return new Result(paid.get(), askedAgain.get(), killed, longestSilence, sum());
   }
@@ -160,7 +160,7 @@ final class FailoverRun implements AutoCloseable {
     for (long lastCpuMillis = 0; !condition.getAsBoolean(); TimeUnit.MILLISECONDS.sleep(10)) {
       long cpuMillis = nodes.stream().mapToLong(FailoverRun::cpuMillis).sum();
       if (cpuMillis != lastCpuMillis) deadline = System.nanoTime() + PATIENCE.toNanos();
-      else if (System.nanoTime() - deadline > 0) throw new IllegalStateException(description + ": it never came");
+      else if (System.nanoTime() - deadline > 0) throw new IllegalStateException("waited in vain for " + description);
       lastCpuMillis = cpuMillis;
     }
   }

@@ -32,6 +32,6 @@ fun main() {
       "a pool of 64 ${table.times("64 threads")}: if code only suspends, choose by other criteria. " +
       "IO took ${table.times("IO")}: it starts threads although nothing blocks. They linger for a minute in the " +
       "scheduler that it shares with Default, which took ${table.times("Default after IO")} after it; that may " +
-      "explain the figure published for Default."
+      "explain the published result of Default."
   }
 }

@@ -9,8 +9,8 @@ import kotlinx.coroutines.launch
 import kotlinx.coroutines.runBlocking
 
 /**
- * Whether to run as many tasks as the published experiment. These tasks need 8 GB of heap and, on
- * two processors, more than half an hour, most of it for `Dispatchers.IO`.
+ * Whether to run as many tasks as the published experiment did. So many tasks need 8 GB of heap. On
+ * two processors they take more than half an hour, most of it on `Dispatchers.IO`.
  */
 internal val full: Boolean = System.getProperty("full").toBoolean()
 

@@ -19,8 +19,8 @@ fun main() {
       Row("IO", Dispatchers.IO, tasks, "0.222 s for 10,000"),
     ),
   ) { delay(100) }.print { table ->
-    "100 ms of each figure is the delay itself, the rest starts the coroutines. Default took " +
+    "100 ms of each result is the delay itself, the rest starts the coroutines. Default took " +
       "${table.times("Default")} as long as FIBER, IO ${table.times("IO")}: " +
-      "choose by what the code does, not by figures like these."
+      "choose by what the code does, not by results like these."
   }
 }

@@ -20,7 +20,7 @@ internal class Table(private val title: String, private val rows: List<Row>, pri
     println("\n$title")
     val processors = Runtime.getRuntime().availableProcessors()
     println("Java ${Runtime.version().feature()}, $processors processors, median of $rounds rounds")
-    printRow("dispatcher", "tasks", "seconds", "(least..most)", "x FIBER", "published")
+    printRow("dispatcher", "tasks", "seconds", "(min..max)", "x FIBER", "published")
     rows.first().run(minOf(rows.first().tasks, 50_000), work) // warm-up; without it, FIBER would be measured cold
     for (row in rows) {
       repeat(rounds) { row.round(work) }
