@@ -15,7 +15,7 @@ import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests that a call of host(..) that fails leaves nothing behind, at whatever step it fails. */
+/** Tests that a failed call of host(..) leaves nothing behind, whichever of its steps fails. */
 class FailedHostingTest {
   record Ping() implements Request<Ping, String> {}
 
@@ -25,7 +25,7 @@ class FailedHostingTest {
   private final ActorScope scope = ActorSystem.openScope("failed-hosting-test");
   private final Cluster node = Cluster.join("shop", network,
       options -> options.withScope(scope).withPartitions(2).withSettleTime(Duration.ofMillis(1)));
-  private volatile Thread hostingThread; // whose calls of the transport are counted; null: no call fails
+  private volatile Thread hostingThread; // its calls of the transport are counted; null if no call is to fail
   private int callsUntilFailure; // used by the hosting thread only
 
   @AfterEach

@@ -31,8 +31,7 @@ import org.junit.jupiter.api.Test;
 class FailedTakeoverTest {
   private static final Duration TICK = Duration.ofMillis(500);
   private static final Subjects SUBJECTS = new Subjects("bank");
-  // If both nodes are members, the preferred node should own the partition
-  private static final String PREFERRED = "a";
+  private static final String PREFERRED = "a"; // should own the partition if both nodes are members
   private static final String OTHER = "b";
 
   private final ManualScheduler clock = new ManualScheduler();
@@ -40,7 +39,7 @@ class FailedTakeoverTest {
   private final ActorScope scope = ActorSystem.openScope("failed-takeover", options -> options.withScheduler(clock));
   private final List<String> handled = new CopyOnWriteArrayList<>(); // names of the nodes that handled a request
   private final Queue<Runnable> hiddenChanges = new ConcurrentLinkedQueue<>(); // not yet read by the other node
-  private volatile boolean isWriteDropped = true; // of entries of partitions, by the preferred node
+  private volatile boolean isWriteDropped = true; // true: partition entries of the preferred node are not written
   private volatile boolean isPreferredHidden = true; // true: the other node does not see the preferred node
 
   @AfterEach

@@ -74,9 +74,10 @@ class LastOfferTest {
         null, membership, "watcher", null, null));
     runTasks();
 
-    b.expose("other", Ping.class, till()); // while a slow reader handles this change, it misses the changes that follow
+    // While a slow reader handles this change, it misses the changes that follow
+    b.expose("other", Ping.class, till());
     Patience.eventually(() -> membership.members().stream().anyMatch(member -> member.offers().contains("other")));
-    tillOfA.close(); // node a precedes node b by its name, but its actor is not the last to end
+    tillOfA.close(); // node a has the first name in order, but its actor is not the last to end
     Patience.eventually(() -> countOffers(membership) == 1);
     tillOfB.kill();
     Patience.eventually(() -> countOffers(membership) == 0);

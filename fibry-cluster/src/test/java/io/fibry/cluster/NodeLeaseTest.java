@@ -33,7 +33,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** Tests that a node stops answering before other nodes consider it dead. */
 class NodeLeaseTest {
   private enum Fault {
-    NONE, CUT, // no call of the node reaches the table
+    NONE, CUT, // CUT: no call of the node reaches the table
     DEAF, // calls of the node reach the table, and no answer comes back
     SLOW, // calls of the node wait until the test lets them continue
   }

@@ -47,7 +47,7 @@ class SuspendedNodeTest {
   private final Queue<Runnable> messages = new ConcurrentLinkedQueue<>(); // sent to node a, not yet read
   private final Queue<Runnable> tableChanges = new ConcurrentLinkedQueue<>(); // not yet read by node a
   private final CompletableFuture<String> answerOfB = new CompletableFuture<>();
-  private volatile boolean buffered; // true: messages to the suspended node a are kept, not lost
+  private volatile boolean buffered; // true: messages to the suspended node a arrive later; false: they are lost
   private volatile boolean suspended; // node a is suspended
 
   @AfterEach

@@ -131,8 +131,8 @@ abstract class EndedActorsContract extends StoreFixture {
 
   /**
    * Adds two items to each order from begin to end - 1, and pays it. With fewer than ten orders,
-   * the method waits for each answer, so that no earlier turn is in one commit with the actor's
-   * last turn. A store may retain a turn that is in such a commit.
+   * the method waits for each answer, so that the last turn of an actor has a commit of its own. A
+   * store may retain earlier turns that are in one commit with the last turn.
    */
   private void pay(int begin, int end) {
     try (var orders = orders()) {

@@ -46,7 +46,10 @@ class EndedActorsInFolderTest extends EndedActorsContract {
     fillFiles();
   }
 
-  /** A compaction goes from the oldest turn to the newest, and removes the turns of the filler. */
+  /**
+   * Waits until a compaction has removed a turn of the filler actor. A compaction goes from the
+   * oldest turn to the newest, so it has also passed all turns that were stored earlier.
+   */
   @Override
   void awaitRemoval() {
     long firstTurn = fillFiles();
@@ -64,7 +67,7 @@ class EndedActorsInFolderTest extends EndedActorsContract {
     }
   }
 
-  /** Returns the number of the first turn that it has stored. */
+  /** Fills files with turns of the filler actor. Returns the number of the first of these turns. */
   private long fillFiles() {
     var loaded = store.load(FILLER);
     for (int i = 1; i <= FILES; i++) {

@@ -93,7 +93,8 @@ public final class Ledgers implements AutoCloseable {
   private final List<List<Answer>> answersByAsker = // each list is written by its asker only
       Stream.<List<Answer>>generate(ArrayList::new).limit(ASKERS).toList();
   private final Map<Long, Addition> additions = new ConcurrentHashMap<>(); // by id
-  // Texts of failures, by id: a refusal says that the id is not added, a promise that it will be
+  // Texts of failures, by id. A refusal says that the id is not added. A promise says that the id
+  // will be added.
   private final Map<Long, String> refusals = new ConcurrentHashMap<>();
   private final Map<Long, String> promises = new ConcurrentHashMap<>();
   // Send times of the last answered requests, by node and ledger
@@ -207,7 +208,7 @@ public final class Ledgers implements AutoCloseable {
     try {
       var answer = actor.ask(request, LIMIT);
       answersByAsker.get(asker).add(new Answer(ledger, id, beginTime, System.nanoTime(), answer.ids()));
-      if (!(request instanceof AddOnce)) // another node may have handled it earlier
+      if (!(request instanceof AddOnce)) // another node may have handled an AddOnce earlier
         lastAnswered.computeIfAbsent(answer.node(), node -> new ConcurrentHashMap<>())
             .merge(ledger, sendTime, Math::max);
       answers.incrementAndGet();
@@ -296,7 +297,7 @@ public final class Ledgers implements AutoCloseable {
     askers.forEach(Patience::value);
     var violations = new ArrayList<String>();
     var idsByLedger = new ArrayList<List<Long>>();
-    boolean isWaiting = true; // false once promised ids of a ledger did not come, so that the test ends soon
+    boolean isWaiting = true; // false after a ledger lacked promised ids, so that a failing test ends soon
     for (int i = 0; i < LEDGERS; i++) {
       var promisedIds = promisedIds(i);
       var ids = readIds(reader.actor(i), isWaiting ? promisedIds : List.of());

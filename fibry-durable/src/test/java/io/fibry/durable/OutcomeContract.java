@@ -104,7 +104,8 @@ abstract class OutcomeContract extends StoreFixture {
   private List<String> storedItems() {
     var items = new CompletableFuture<List<String>>();
     try (var list = list(0).state(NO_ITEMS).handler((state, put, context) -> {
-      if (put.item().equals("look")) items.complete(state.items()); // other messages may be pending for this actor
+      // Ignores other messages, which may be pending for this actor
+      if (put.item().equals("look")) items.complete(state.items());
       context.reply(put, 0);
       return state;
     }).entities(scope.anonymous(), store, IDLE)) {

@@ -77,7 +77,7 @@ abstract class ParkedMessagesContract extends DeskFixture {
     var ada = newAda();
 
     shop().retry(store, firstParked);
-    var parkedAgain = awaitParked(); // it has failed again
+    var parkedAgain = awaitParked(); // the retried message has failed again
     handlerFails = false;
     shop().retry(store, parkedAgain);
 
@@ -173,7 +173,7 @@ abstract class ParkedMessagesContract extends DeskFixture {
     assertTrue(has(ada, "a"));
   }
 
-  // ---- more parked messages than the two messages whose steps the actor remembers otherwise
+  // ---- more parked messages than the two other messages whose steps the actor remembers
 
   sealed interface Bill {}
 
@@ -265,7 +265,7 @@ abstract class ParkedMessagesContract extends DeskFixture {
     assertEquals(List.of("Sent[idempotencyKey=a]"), charged);
   }
 
-  // ---- more waiting requests than the two messages that the actor remembers
+  // ---- more waiting requests than the two handled messages that the actor remembers
 
   record Charge(String idempotencyKey) implements Idempotent, Request<Charge, Integer> {}
 
@@ -302,7 +302,7 @@ abstract class ParkedMessagesContract extends DeskFixture {
 
     var olderActor = charging(new Older.Total(0), (Older.Total total) -> new Older.Total(total.charges() + 1))
         .newActor(scope.named("ada").onFailure(FailurePolicy.resume()), store);
-    for (var key : List.of("b", "c", "d", "e", "f")) { // their turns would erase the note
+    for (var key : List.of("b", "c", "d", "e", "f")) { // refused, because their turns would erase the note
       var refusal = assertThrows(StorageFailedException.class, () -> olderActor.ask(new Charge(key)));
       assertEquals(FailureOutcome.WILL_BE_DONE, refusal.outcome());
     }

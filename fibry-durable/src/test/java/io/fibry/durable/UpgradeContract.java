@@ -291,7 +291,7 @@ abstract class UpgradeContract extends StoreFixture {
       default -> counts.add(olderActor.sendMessageReturn(new Count("count " + random.nextInt(i + 1))));
     }
     for (var answer : adds) assertThrows(ExecutionException.class, answer::get, "-Dfibry.seed=" + seed);
-    int countsHandled = 0; // a turn after a refused turn may be refused, too; the loop below asks again
+    int countsHandled = 0; // may be less than all, because a turn after a refused turn may be refused, too
     for (var answer : counts) if (!isRefused(answer)) countsHandled++;
     assertEquals("[Item[name=book]]", olderActor.ask(new Texts()), "-Dfibry.seed=" + seed);
     for (int i = 0; i < 200; i++) assertEquals(1, olderActor.ask(new Count("count " + i)), "-Dfibry.seed=" + seed);

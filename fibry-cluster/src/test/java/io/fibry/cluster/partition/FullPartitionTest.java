@@ -47,7 +47,7 @@ class FullPartitionTest {
 
   private static final int CAPACITY = 4_096; // max number of messages that wait in a partition
   private static final Duration ONE_HOUR = Duration.ofHours(1);
-  private static final Duration ID_RETENTION = Duration.ofSeconds(10); // until then the previous owner may forward
+  private static final Duration ID_RETENTION = Duration.ofSeconds(10); // the previous owner may forward for so long
   private static final Protocol<Echo> PROTOCOL = Protocol.of(Echo.class);
 
   private final ManualScheduler clock = new ManualScheduler();
@@ -175,9 +175,9 @@ class FullPartitionTest {
   }
 
   /**
-   * This owner was suspended, and does not know that its lease has expired. An earlier answer told
-   * the sender that the next owner has epoch 2. The next owner also gets this request, and handles
-   * it.
+   * This owner was suspended, and does not know that its lease has expired. The sender knows from
+   * an earlier answer that the next owner has epoch 2. The next owner also gets this request, and
+   * handles it.
    */
   @Test
   void requestForNextOwnerIsNotRefused() {

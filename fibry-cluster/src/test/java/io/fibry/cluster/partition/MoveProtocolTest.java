@@ -73,7 +73,8 @@ class MoveProtocolTest {
   }
 
   /**
-   * An open gate passes messages to entities. A gate gets these entities while it holds messages.
+   * An open gate passes messages to entities, so it must have entities before it opens. It gets
+   * them while it holds messages.
    */
   @Test
   void gateOpensOnlyAfterItHasHeldMessages() {

@@ -175,7 +175,7 @@ class MovedPartitionTest {
 
   /**
    * The node may have handled another copy of the message while it owned the partition with epoch
-   * 5. It has forgotten the ids since then.
+   * 5. It no longer knows the ids of the messages that it handled then.
    */
   @Test
   void messageForwardedToEarlierEpochIsDropped() {

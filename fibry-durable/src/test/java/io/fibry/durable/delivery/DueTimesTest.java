@@ -73,8 +73,8 @@ class DueTimesTest {
   }
 
   /**
-   * Returns the time. The first call then also advances the clock by these seconds. For the caller,
-   * the clock thus moves between its reading of the time and its next statement.
+   * Returns the time. After the first call has read it, the call advances the clock by these
+   * seconds. For the caller, the clock thus moves between this call and its next statement.
    */
   private Instant readBeforeMove(AtomicLong seconds) {
     var now = Instant.EPOCH.plusNanos(clock.nanoTime());

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 
-/** How the reader of a {@link HistoryCursor} waits. */
+/** Tests how the reader of a {@link HistoryCursor} waits. */
 class HistoryCursorTest {
   private static final List<StoredTurn> TURNS =
       List.of(new StoredTurn("1", "ada", 1, Instant.EPOCH, false, new byte[0]));

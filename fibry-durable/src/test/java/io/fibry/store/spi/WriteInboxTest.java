@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import org.junit.jupiter.api.Test;
 
-/** The capacity and the end of a {@link WriteInbox}. */
+/** Tests the capacity and the end of a {@link WriteInbox}. */
 class WriteInboxTest {
   private final WriteInbox<String> inbox = new WriteInbox<>(Thread.currentThread(), 5, String::length);
 

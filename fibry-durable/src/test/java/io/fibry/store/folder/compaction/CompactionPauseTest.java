@@ -45,7 +45,7 @@ import org.junit.jupiter.api.io.TempDir;
 class CompactionPauseTest {
   private static final int SEGMENT = 4 << 20;
   private static final int BODY = 100_000; // bytes
-  private static final int STATES = 19; // number of actors with a state; one more actor has events
+  private static final int STATES = 19; // number of actors that store states; one more actor stores events
 
   @TempDir
   private Path folder;

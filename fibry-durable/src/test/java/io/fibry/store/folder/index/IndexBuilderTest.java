@@ -63,7 +63,8 @@ class IndexBuilderTest {
     }, InstantSource.system());
     try (var indexing = new IndexBuilder(index, 1)) {
       var failure = assertThrows(StoreDamagedException.class, () -> {
-        for (int number = 1; number < 10_000; number += 2) { // every second turn is missing: the index reads the actor
+        // Every second turn is missing, so the index must read the actor
+        for (int number = 1; number < 10_000; number += 2) {
           var frame = new WrittenFrame(new Frame.FramePosition(1, 1, Segment.HEADER), List.of(turn(id(1), number)));
           indexing.read(frame.position, Frame.readHeader(frame.position, frame.bytes), frame.bytes);
         }
