@@ -107,7 +107,8 @@ class PoolHandOverFaultTest {
     var heavyGate = new Gate();
     strategy.beforeStart = call -> {
 
-      // the first worker makes the second call, on its thread, after the heavy message
+      // The first worker makes the second call of the strategy on its own thread, after it has
+      // handled the heavy message
       if (call == 2) startGate.passUninterruptibly();
     };
     var pool = Pools.weighted(scope.anonymous().strategy(strategy), 2, (Object message) -> message == heavyGate ? 2 : 1)
@@ -367,8 +368,9 @@ class PoolHandOverFaultTest {
     assertEquals(List.of("abc"), letters.messages(Reason.REJECTED));
   }
 
+  /** A message whose start is retried must come before later messages. */
   @Test
-  void unboundedPoolKeepsOrderWhenStartsFail() { // a message whose start is retried must come before later messages
+  void unboundedPoolKeepsOrderWhenStartsFail() {
     var strategy = new HookedStrategy(true);
     strategy.beforeStart = call -> {
       if (call <= 3) throw new IllegalStateException("planned");

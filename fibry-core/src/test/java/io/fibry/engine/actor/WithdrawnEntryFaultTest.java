@@ -98,8 +98,9 @@ class WithdrawnEntryFaultTest {
   }
 
   /**
-   * An actor whose first message another thread takes, as an earlier drain would, before the sender
-   * probes its stack for the activation. The other thread then sends a message itself.
+   * An actor whose first message is taken by another thread, as an earlier drain would take it.
+   * This happens before the sender probes its stack for the activation. The other thread then also
+   * sends a message.
    */
   private static final class OvertakenCell extends GuardedCell {
     private static final long STACK_BYTES = 200_000;

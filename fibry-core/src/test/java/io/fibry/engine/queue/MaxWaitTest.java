@@ -136,7 +136,7 @@ class MaxWaitTest {
     for (int i = 0; i < 40; i++) actor.sendMessage(i);
 
     advance(50);
-    passToNext(firstGate, secondGate); // 41 messages were taken from the queue since the other 40 arrived
+    passToNext(firstGate, secondGate); // the queue has passed on 41 messages since its last 40 messages arrived
 
     assertTrue(actor.sendMessage("41st"));
   }
@@ -153,8 +153,8 @@ class MaxWaitTest {
       passToNext(gates.get(i), gates.get(i + 1));
     }
 
-    // four messages take 30 ms, including the message that begins next, so a message behind three
-    // others waits 22 ms
+    // Four messages take 30 ms, including the message that begins next. That is 7.5 ms per message,
+    // so a message behind three others waits 22 ms.
     boolean fourthAccepted = actor.sendMessage(3);
     for (int i = 4; i < 7; i++) assertTrue(actor.sendMessage(i)); // the last message, behind six others, waits 45 ms
     boolean eighthAccepted = actor.sendMessage(7); // would wait 52 ms behind seven messages
@@ -173,7 +173,7 @@ class MaxWaitTest {
     passToNext(firstGate, secondGate);
     assertTrue(actor.sendMessage("at the old pace"));
 
-    advance(90); // the queued message arrived 100 ms ago; one message has begun since
+    advance(90); // only one message has begun since the queued message arrived 100 ms ago
 
     assertFalse(actor.sendMessage("at the new pace"));
   }

@@ -27,7 +27,7 @@ final class BeginCanceller implements AutoCloseable {
   private final PGSimpleDataSource target;
   private final ServerSocket clients = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
   private final AtomicInteger pendingCancellations = new AtomicInteger();
-  private volatile BooleanSupplier mustCancel = () -> false; // asked for each BEGIN, unless a cancellation is pending
+  private volatile BooleanSupplier mustCancel = () -> false; // called at each BEGIN if no cancellation is pending
 
   BeginCanceller(PGSimpleDataSource target) throws IOException {
     this.target = target;
@@ -66,7 +66,7 @@ final class BeginCanceller implements AutoCloseable {
 
   private void connect(Socket client) throws IOException {
     var server = new Socket("127.0.0.1", target.getPortNumbers()[0]);
-    client.setTcpNoDelay(true); // else each short message waits 40 ms for the acknowledgment of the last one
+    client.setTcpNoDelay(true); // otherwise a short message waits 40 ms until the previous one is acknowledged
     server.setTcpNoDelay(true);
     Thread.ofVirtual().start(
         () -> run(client, server, () -> forwardRequests(client.getInputStream(), server.getOutputStream())));

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Checks {@link Ledgers} in two stores that share a database whose statements fail at random. The
- * clock of each further store is an hour behind.
+ * clock of each further store is an hour behind the clock of the store before it.
  */
 abstract class LedgersContract extends DatabaseFixture {
   private static final Duration IDLE = Duration.ofMinutes(5);
@@ -60,8 +60,9 @@ abstract class LedgersContract extends DatabaseFixture {
   }
 
   /**
-   * Replaces all stores by one. The replaced stores take the actors from each other, so that a
-   * store may pause for 64 s before it tries a delivery again.
+   * Replaces all stores by a single store, which delivers pending messages without a pause. Several
+   * stores take the actors from each other. A store may then pause for 64 s before it tries a
+   * delivery again.
    */
   private void deliverPendingAtOnce() {
     scope.close();

@@ -52,7 +52,7 @@ public final class FaultyStores {
     private volatile int byteLimit = Integer.MAX_VALUE;
     private volatile Duration clockAdvance = Duration.ZERO;
     private volatile int pageLimit = Integer.MAX_VALUE;
-    // the messages of a replica that is behind; null: pages come from the servers
+    // The messages of a replica that is behind, or null if pages come from the servers
     private volatile List<MessageInfo> replicaMessages;
 
     FaultyLog(NatsConnection connection, String stream, Duration limit, PurgeTarget purges) throws IOException {
@@ -198,9 +198,9 @@ public final class FaultyStores {
     }
 
     /**
-     * Stores the next write, and holds its answer back. The answers of the writes after it are
-     * lost, as many as {@code lostAnswers} says. The answer of the write after these releases the
-     * answer that is held back.
+     * Stores the next write, and holds its answer back. Then loses the answers of the next
+     * {@code lostAnswers} writes. The answer of the write after these writes releases the held
+     * answer.
      */
     void delayAnswer(int lostAnswers) {
       var isReleased = new CompletableFuture<Void>();

@@ -54,7 +54,8 @@ class LateHistoryCleanerTest {
         append(node, VIEW, lifeOfView, 1, true, "");
         for (int i = 1; i <= 3; i++) append(node, COUNTER_X, life, i, false, "turn");
         append(node, COUNTER_X, life, 4, true, "end");
-        for (int i = 2; i < 5; i++) append(node, VIEW, lifeOfView, i, true, lastOffset(node)); // the node cannot delete
+        // The node may not delete the turns that the view has passed
+        for (int i = 2; i < 5; i++) append(node, VIEW, lifeOfView, i, true, lastOffset(node));
 
         try (var keeper = StoreBackend.of(NatsStore.open(network, "bank"))) {
           var nextNumber = new AtomicLong(5);

@@ -137,7 +137,7 @@ class LostAnswersTest extends StreamFixture {
     assertEquals(List.of("first", "held", "last"), pendingIds(ADA));
   }
 
-  /** The answer to a message may come as late as the answers to later messages of its sender. */
+  /** The answers to a message and to a later message of its sender may come at the same time. */
   @Test
   void lateAnswerConfirmsMessageBeforeNextAnswerArrives() {
     var gate = new CompletableFuture<Void>();

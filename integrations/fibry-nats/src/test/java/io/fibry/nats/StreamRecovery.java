@@ -15,9 +15,9 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Waits, after the faults of servers, until each stream has a leader that has heard from all
- * replicas since then, and reports that they are current. If the wait fails, the servers have
- * failed, and not the nodes.
+ * Waits, after the faults of servers, until all streams have recovered. The leader of a recovered
+ * stream has heard from all replicas since the faults, and reports that they are current. If the
+ * wait fails, the servers have failed, and not the nodes.
  */
 final class StreamRecovery {
   private static final Duration TIMEOUT = Duration.ofSeconds(2); // of a call to the servers
@@ -51,8 +51,8 @@ final class StreamRecovery {
   }
 
   /**
-   * Describes a stream that has no leader, or has replicas that are not current, or not heard since
-   * the start. Returns "" if there is none.
+   * Describes a stream that has not recovered. It has no leader, or a replica is not current, or
+   * the leader has not heard from a replica since the start. Returns "" if there is no such stream.
    */
   private static String problem(List<NatsServer> servers, long start) {
     try {

@@ -91,7 +91,7 @@ class TableReconcilerTest implements TableReconciler.WatchedTable {
       reconciler.open(this::recordNotification).accept(entry("a", 5));
 
       listAgain(reconciler, new KeyListing(Set.of(), -1)); // this list fails
-      listing = new KeyListing(Set.of(), 6); // no wake-up: the retry finds it two seconds later
+      listing = new KeyListing(Set.of(), 6); // found without a wake-up, by the retry two seconds later
 
       Patience.eventually(() -> notifications.contains("no a 6"));
     }
