@@ -23,7 +23,7 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 class TableReconcilerTest implements TableReconciler.WatchedTable {
-  private static final Duration FOR_EVER = Duration.ofDays(1); // keys are listed only after a wake-up or a failure
+  private static final Duration CHECK_INTERVAL = Duration.ofDays(1); // so long that only a wake-up or a failure causes a check
 
   private final List<String> notifications = new CopyOnWriteArrayList<>();
   private final AtomicInteger listCount = new AtomicInteger();
@@ -59,7 +59,7 @@ class TableReconcilerTest implements TableReconciler.WatchedTable {
 
   @Test
   void unlistedEntryIsReportedDeleted() {
-    try (var reconciler = new TableReconciler("test", this, FOR_EVER)) {
+    try (var reconciler = new TableReconciler("test", this, CHECK_INTERVAL)) {
       var watch = reconciler.open(this::recordNotification);
       watch.accept(entry("a", 5));
       watch.accept(entry("b", 6));
@@ -73,7 +73,7 @@ class TableReconcilerTest implements TableReconciler.WatchedTable {
 
   @Test
   void staleListDeletesNoEntries() {
-    try (var reconciler = new TableReconciler("test", this, FOR_EVER)) {
+    try (var reconciler = new TableReconciler("test", this, CHECK_INTERVAL)) {
       var watch = reconciler.open(this::recordNotification);
       watch.accept(entry("a", 5));
 
@@ -87,7 +87,7 @@ class TableReconcilerTest implements TableReconciler.WatchedTable {
 
   @Test
   void failedListIsRetried() {
-    try (var reconciler = new TableReconciler("test", this, FOR_EVER)) {
+    try (var reconciler = new TableReconciler("test", this, CHECK_INTERVAL)) {
       reconciler.open(this::recordNotification).accept(entry("a", 5));
 
       listAgain(reconciler, new KeyListing(Set.of(), -1)); // this list fails
@@ -99,7 +99,7 @@ class TableReconcilerTest implements TableReconciler.WatchedTable {
 
   @Test
   void existingKeyOmittedFromListIsNotDeleted() {
-    try (var reconciler = new TableReconciler("test", this, FOR_EVER)) {
+    try (var reconciler = new TableReconciler("test", this, CHECK_INTERVAL)) {
       var watch = reconciler.open(this::recordNotification);
       watch.accept(entry("a", 5));
       watch.accept(entry("b", 6));
@@ -115,7 +115,7 @@ class TableReconcilerTest implements TableReconciler.WatchedTable {
   @Test
   void failingReaderIsNotifiedAgainAndAffectsNoOtherReader() {
     var reportedDeletions = new AtomicInteger();
-    try (var reconciler = new TableReconciler("test", this, FOR_EVER)) {
+    try (var reconciler = new TableReconciler("test", this, CHECK_INTERVAL)) {
       var failing = reconciler.open(entry -> {
         if (entry.value().isEmpty() && reportedDeletions.incrementAndGet() == 1)
           throw new IllegalStateException("planned");
@@ -134,7 +134,7 @@ class TableReconcilerTest implements TableReconciler.WatchedTable {
 
   @Test
   void closedWatchGetsNoMoreEntries() {
-    try (var reconciler = new TableReconciler("test", this, FOR_EVER)) {
+    try (var reconciler = new TableReconciler("test", this, CHECK_INTERVAL)) {
       var closedWatch = reconciler.open(this::recordNotification);
       closedWatch.accept(entry("a", 5));
       reconciler.close(closedWatch);
@@ -186,7 +186,7 @@ class TableReconcilerTest implements TableReconciler.WatchedTable {
     for (int round = 0; round < 100; round++) {
       var table = new ChangingTable();
       var knownKeys = ConcurrentHashMap.<String>newKeySet();
-      try (var reconciler = new TableReconciler("test", table, FOR_EVER)) {
+      try (var reconciler = new TableReconciler("test", table, CHECK_INTERVAL)) {
         var watch = reconciler.open(entry -> {
           if (entry.value().isPresent()) knownKeys.add(entry.key());
           else knownKeys.remove(entry.key());
