@@ -245,7 +245,7 @@ class RolesTest {
         for (var filter : Stream.of("", "fb.bank.j.>", "fb.bank.j.counter.*", ">", "$KV.FB_bank_own.>",
             "fb.shop.j.counter.x", "fb.bank.j.counter").toList())
           assertRefused(client, filter, 2);
-        // If the keeper replied to these subjects, a reply would purge the stream or be stored in it
+        // If the keeper replied to these subjects, it would purge the stream, or add to it
         client.publish("fb.bank.k", PURGE, "{}".getBytes(StandardCharsets.UTF_8));
         client.publish("fb.bank.k", "fb.bank.j.counter.x", "{}".getBytes(StandardCharsets.UTF_8));
         assertRefused(client, "fb.bank.j.counter.y", 0); // the keeper has thus handled both messages above

@@ -23,7 +23,7 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 class TableReconcilerTest implements TableReconciler.WatchedTable {
-  private static final Duration CHECK_INTERVAL = Duration.ofDays(1); // so long that only a wake-up or a failure causes a check
+  private static final Duration CHECK_INTERVAL = Duration.ofDays(1); // tests cause earlier checks by wake-ups and failures
 
   private final List<String> notifications = new CopyOnWriteArrayList<>();
   private final AtomicInteger listCount = new AtomicInteger();
