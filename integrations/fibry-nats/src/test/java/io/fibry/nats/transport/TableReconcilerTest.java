@@ -23,7 +23,7 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 class TableReconcilerTest implements TableReconciler.WatchedTable {
-  private static final Duration CHECK_INTERVAL = Duration.ofDays(1); // tests cause earlier checks by wake-ups and failures
+  private static final Duration CHECK_INTERVAL = Duration.ofDays(1); // wake-ups and failures cause earlier checks
 
   private final List<String> notifications = new CopyOnWriteArrayList<>();
   private final AtomicInteger listCount = new AtomicInteger();
