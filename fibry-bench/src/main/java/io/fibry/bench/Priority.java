@@ -27,7 +27,7 @@ public class Priority extends ReceiverQuestion<Peer.PriorityMailboxes> {
   @Setup
   public void open() {
     peer = Peers.of(who, Peer.PriorityMailboxes.class);
-    receiver = peer.prioritised(this::handle);
+    receiver = peer.prioritized(this::handle);
   }
 
   private void handle(Integer number) {

@@ -33,7 +33,7 @@ import java.util.stream.Stream;
  */
 public final class NatsServer implements AutoCloseable {
   /** Tells users without a nats-server how to install one. */
-  public static final String HOW = "no nats-server was found; install one by `go install "
+  public static final String INSTALL_HINT = "no nats-server was found; install one by `go install "
       + "github.com/nats-io/nats-server/v2@v2.15.2`, and put it in the path, or name it by the environment variable "
       + "NATS_SERVER or the system property fibry.nats";
   private static final String LOOPBACK = "127.0.0.1";
@@ -75,7 +75,7 @@ public final class NatsServer implements AutoCloseable {
   }
 
   private static String program() {
-    return find().orElseThrow(() -> new IllegalStateException(HOW)).toString();
+    return find().orElseThrow(() -> new IllegalStateException(INSTALL_HINT)).toString();
   }
 
   // ---- starting

@@ -21,7 +21,7 @@ final class ManyAskers {
   private static final Duration SYNC_TIME = Duration.ofMillis(2);
   private static final String ACTOR_EACH = "fibry, an actor for each";
   private static final String SHARED_ACTOR = "fibry, one actor for all";
-  private static final String ONE_BY_ONE = "fibry, one actor for all, ahead(1)";
+  private static final String ONE_BY_ONE = "fibry, one actor for all, maxUnstoredTurns(1)";
 
   private ManyAskers() {}
 

@@ -81,7 +81,7 @@ final class Fibry implements Peer.Requests, Peer.BoundedMailboxes, Peer.Priority
   }
 
   @Override
-  public <M extends Comparable<M>> Receiver<M> prioritised(Consumer<M> handler) {
+  public <M extends Comparable<M>> Receiver<M> prioritized(Consumer<M> handler) {
     return receiver(builder.<M>mailbox(Mailbox.priority(Comparator.<M>naturalOrder()))
         .newActor((M message) -> handler.accept(message)));
   }

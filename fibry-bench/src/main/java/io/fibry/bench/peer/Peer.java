@@ -41,7 +41,7 @@ public interface Peer extends AutoCloseable {
   interface PriorityMailboxes extends Peer {
 
     /** Makes an actor that handles the smallest message first. */
-    <M extends Comparable<M>> Receiver<M> prioritised(Consumer<M> handler);
+    <M extends Comparable<M>> Receiver<M> prioritized(Consumer<M> handler);
   }
 
   interface Timers extends Peer {

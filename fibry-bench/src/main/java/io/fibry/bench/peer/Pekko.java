@@ -100,7 +100,7 @@ final class Pekko implements Peer.Requests, Peer.PriorityMailboxes, Peer.Timers 
   }
 
   @Override
-  public <M extends Comparable<M>> Receiver<M> prioritised(Consumer<M> handler) {
+  public <M extends Comparable<M>> Receiver<M> prioritized(Consumer<M> handler) {
     return spawn(1, behaviorOf(handler), MailboxSelector.fromConfig("smallest-first")).getFirst();
   }
 

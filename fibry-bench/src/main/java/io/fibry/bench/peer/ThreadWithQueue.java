@@ -48,7 +48,7 @@ final class ThreadWithQueue implements Peer.Requests, Peer.BoundedMailboxes, Pee
   }
 
   @Override
-  public <M extends Comparable<M>> Receiver<M> prioritised(Consumer<M> handler) {
+  public <M extends Comparable<M>> Receiver<M> prioritized(Consumer<M> handler) {
     return receiver(new PriorityBlockingQueue<>(), handler);
   }
 

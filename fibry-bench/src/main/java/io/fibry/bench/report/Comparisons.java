@@ -234,7 +234,7 @@ final class Comparisons {
       Comparison.of("durable-many", "1,024 askers of durable actors, where a sync takes 2 ms", List.of(
           ours("fibry, an actor for each", "1,024 durable actors share the syncs"),
           ours("fibry, one actor for all", "its turns run ahead of the disk, and share the syncs"),
-          ours("fibry, one actor for all, ahead(1)", "each turn waits until the one before is on disk"),
+          ours("fibry, one actor for all, maxUnstoredTurns(1)", "each turn waits until the one before is on disk"),
           ours("fibry, an actor for each, messages are stored first", "both the message and its turn are stored"),
           reference("by hand: one thread writes and syncs 256 bytes", "into a file of zeros: what a disk can do")),
           "fibry, an actor for each"),

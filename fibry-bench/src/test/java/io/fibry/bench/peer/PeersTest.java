@@ -127,7 +127,7 @@ class PeersTest {
       var gate = new Semaphore(0);
       var allHandled = new CountDownLatch(4);
       var handledMessages = new ArrayList<Integer>();
-      Receiver<Integer> actor = peer.prioritised(number -> {
+      Receiver<Integer> actor = peer.prioritized(number -> {
         firstArrived.countDown();
         if (handledMessages.isEmpty()) gate.acquireUninterruptibly();
         handledMessages.add(number);

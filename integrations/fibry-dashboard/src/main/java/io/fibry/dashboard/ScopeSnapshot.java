@@ -142,6 +142,6 @@ final class ScopeSnapshot {
         rates, "running", report.unresponsive(), "actors", rows.size(), "scopes", scopeMaps, "rows", maps(rows),
         "deadLetters",
         letters.groups(),
-        "rings", letters.cycles()));
+        "cycles", letters.cycles()));
   }
 }

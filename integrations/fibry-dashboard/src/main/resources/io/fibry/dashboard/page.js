@@ -244,7 +244,7 @@ function show(data) {
   set(byId('status'), data.closed ? '■ this scope has closed' : '● live', data.closed ? 'quiet' : 'live');
   cards.forEach(card => showCard(card, data));
   showReasons(data.unhandled);
-  showList(byId('rings'), data.rings, 'none in the dead letters', ring => [ring.names.join(' → ')]);
+  showList(byId('cycles'), data.cycles, 'none in the dead letters', cycle => [cycle.names.join(' → ')]);
   showList(byId('letters'), data.deadLetters, 'none', letter =>
     [letter.actor, [letter.reason.replace('_', ' '), letter.message, letter.cause].filter(Boolean).join(' · ')]);
   if (byId('filter').value.trim() === '') showRows();

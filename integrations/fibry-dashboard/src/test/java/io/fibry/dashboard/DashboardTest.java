@@ -125,7 +125,7 @@ class DashboardTest {
     try (var dashboard = Dashboard.open(scope, 0)) {
       var text = statistics(dashboard);
 
-      assertTrue(text.matches("(?s).*\"rings\":\\[\\{\"names\":\\[\"first\",\"second\",\"first\"],\"count\":[12]}].*"),
+      assertTrue(text.matches("(?s).*\"cycles\":\\[\\{\"names\":\\[\"first\",\"second\",\"first\"],\"count\":[12]}].*"),
           text);
     }
   }
