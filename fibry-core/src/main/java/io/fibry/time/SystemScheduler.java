@@ -28,10 +28,10 @@ import java.util.concurrent.locks.LockSupport;
  * {@code isSleeping}, and then checks whether the inbox is empty. So the creator wakes the timer
  * thread, or the timer thread finds the timer.
  *
- * <p><b>Every cancelled timer leaves the queue.</b> The cancelling thread closes the timer and then reads
- * {@code isSeen}. The timer thread writes {@code isSeen} and then reads whether the timer is open.
- * So the cancelling thread adds the timer to the inbox again, or the timer thread sees that it is
- * closed.
+ * <p><b>Every cancelled timer leaves the queue.</b> The cancelling thread closes the timer and then
+ * reads {@code isSeen}. The timer thread writes {@code isSeen} and then reads whether the timer is
+ * open. So the cancelling thread adds the timer to the inbox again, or the timer thread sees that
+ * it is closed.
  */
 final class SystemScheduler extends TaskScheduler {
   static final SystemScheduler INSTANCE = new SystemScheduler();

@@ -36,8 +36,7 @@ class RetiredWordsRulesTest {
    * reached, write it here.
    */
   private static final Map<String, Integer> COUNTS =
-      Map.ofEntries(Map.entry("gone", 13), Map.entry("how", 2),
-          Map.entry("leaving", 8), Map.entry("place", 4),
+      Map.ofEntries(Map.entry("gone", 13), Map.entry("leaving", 8), Map.entry("place", 4),
           Map.entry("sign", 1), Map.entry("what", 2), Map.entry("why", 7));
   private static final Pattern IDENTIFIER = Pattern.compile("[A-Za-z_]\\w*");
   private static final Pattern BRITISH = Pattern.compile("(?i)(?:behaviour|colour|neighbour|honour|favour(?!ite)"

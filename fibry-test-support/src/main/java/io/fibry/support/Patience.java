@@ -200,8 +200,8 @@ public final class Patience {
   }
 
   /**
-   * Runs the code on a new virtual thread. If the code sends to an actor of the strategy CALLER, the
-   * actor runs on this thread, too.
+   * Runs the code on a new virtual thread. If the code sends to an actor of the strategy CALLER,
+   * the actor runs on this thread, too.
    */
   public static Thread startFiber(Runnable code) {
     return Thread.ofVirtual().uncaughtExceptionHandler((thread, failure) -> {

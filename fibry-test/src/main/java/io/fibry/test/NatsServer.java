@@ -252,8 +252,8 @@ public final class NatsServer implements AutoCloseable {
   }
 
   /**
-   * Waits until a check passes. The time-out begins again if the server used processor time. Because
-   * a check may itself cause the server to use it, the number of checks is limited, too.
+   * Waits until a check passes. The time-out begins again if the server used processor time. The
+   * number of checks is limited, too, because a check may cause the server to use processor time.
    */
   private void await(String problem, ServerCheck check) {
     long deadline = System.nanoTime() + START_TIMEOUT.toNanos();

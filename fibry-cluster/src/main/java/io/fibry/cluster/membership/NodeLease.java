@@ -79,13 +79,7 @@ public final class NodeLease {
 
   private record LeaveRequest() implements LeaseEvent, Request<LeaveRequest, Done> {}
 
-  /**
-   * A life, and the ends of its lease by both clocks.
-   *
-   * @param isBegun whether the life has begun, and is not over
-   * @param untilNanos when the lease ends, by the monotonic clock
-   * @param untilMillis when the lease ends, by the wall clock
-   */
+  /** A life, whether it has begun and not ended, and when its lease ends by both clocks. */
   private record LeaseLife(Member member, boolean isBegun, long untilNanos, long untilMillis) {}
 
   private final ClusterTransport transport;

@@ -81,8 +81,7 @@ class RolesTest {
   }
 
   private NatsNetwork network(Role user, Role role) {
-    return Servers.network(server).withOptions(options -> options.userInfo(user.name(), "x"))
-        .withRole(role);
+    return Servers.network(server).withOptions(options -> options.userInfo(user.name(), "x")).withRole(role);
   }
 
   private Cluster join(String node, Role role) {
@@ -245,8 +244,7 @@ class RolesTest {
         for (var filter : Stream.of("", "fb.bank.j.>", "fb.bank.j.counter.*", ">", "$KV.FB_bank_own.>",
             "fb.shop.j.counter.x", "fb.bank.j.counter").toList())
           assertRefused(client, filter, 2);
-        // If the keeper replied to these subjects, it would purge the stream, or add to it
-        client.publish("fb.bank.k", PURGE, "{}".getBytes(StandardCharsets.UTF_8));
+        client.publish("fb.bank.k", PURGE, "{}".getBytes(StandardCharsets.UTF_8)); // a reply would purge the stream
         client.publish("fb.bank.k", "fb.bank.j.counter.x", "{}".getBytes(StandardCharsets.UTF_8));
         assertRefused(client, "fb.bank.j.counter.y", 0); // the keeper has thus handled both messages above
       } finally {
@@ -296,8 +294,8 @@ class RolesTest {
   private static void assertRefused(Connection client, String filter, long seq) throws Exception {
     String request = "{\"filter\":\"" + filter + "\",\"seq\":" + seq + "}";
     var answer = client.request("fb.bank.k", request.getBytes(StandardCharsets.UTF_8), Patience.LONG);
-    String text = new String(answer.getData(), StandardCharsets.UTF_8);
-    assertTrue(text.contains("\"code\":403") && text.contains("not known to be dead"), filter + ": " + text);
+    var text = filter + ": " + new String(answer.getData(), StandardCharsets.UTF_8);
+    assertTrue(text.contains("\"code\":403") && text.contains("not known to be dead"), text);
   }
 
   @Test
@@ -305,9 +303,9 @@ class RolesTest {
     assertEquals("stream KV_FB_bank_own is missing, and a program with the role NODE does not create it; start a "
         + "program with the role KEEPER, which creates the stream when it first uses it",
         assertThrows(IllegalStateException.class, () -> join("a", Role.NODE)).getMessage());
+    var refusal = assertThrows(TransportException.class, () -> join("q", Role.ASKER));
     assertEquals("no node of app 'bank' reads the table for node 'q' of app 'bank' with the role ASKER; start a "
-        + "program with the role NODE or KEEPER",
-        assertThrows(TransportException.class, () -> join("q", Role.ASKER)).getMessage());
+        + "program with the role NODE or KEEPER", refusal.getMessage());
   }
 
   @Test
