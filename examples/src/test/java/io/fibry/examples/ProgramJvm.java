@@ -118,7 +118,7 @@ final class ProgramJvm implements AutoCloseable {
     out.println("\n" + (failure[0] == null ? NORMAL_END : END + failure[0].getClass()));
   }
 
-  /** Returns a live non-daemon thread of the program, which may have been started by another one. */
+  /** Returns a live non-daemon thread of the program. Any thread of the program may start it. */
   private static Optional<Thread> nextThread(ClassLoader loader) {
     return Thread.getAllStackTraces().keySet().stream()
         .filter(thread -> !thread.isDaemon() && thread.isAlive() && thread.getContextClassLoader() == loader).findAny();
