@@ -95,7 +95,7 @@ class ActorStatsTest {
   @Promise("19.10")
   @ParameterizedTest
   @MethodSource("io.fibry.testing.Variants#all")
-  void busyTimeIsMeasuredFromMessageNotFromFirstStatsRead(Variants.Variant variant) {
+  void busyTimeBeginsWithMessageNotWithFirstStatsRead(Variants.Variant variant) {
     try (var realTimeScope = ActorSystem.openScope("real")) {
       var actor = variant.named(realTimeScope, "stuck").newActor(message -> {
         if (message instanceof Gate gate) gate.pass();
@@ -109,7 +109,7 @@ class ActorStatsTest {
 
   @Promise("19.10")
   @Test
-  void busyTimeIsMeasuredFromHttpExchangeNotFromFirstStatsRead() throws IOException {
+  void busyTimeBeginsWithHttpExchangeNotWithFirstStatsRead() throws IOException {
     var gate = new Gate();
     var routes = HttpRoutes.none().text("/slow", exchange -> {
       gate.pass();

@@ -56,7 +56,7 @@ class BuilderTest {
   }
 
   @Test
-  void builderStepsMayFollowInitialState() {
+  void builderMethodsCalledAfterInitialStateTakeEffect() {
     var events = new CopyOnWriteArrayList<Object>();
     var actor = scope.named("late").initialState(() -> new int[1]).strategy(Strategy.THREAD)
         .mailbox(Mailbox.bounded(3, Overflow.REJECT)).onFailure(FailurePolicy.restart().withoutLog())
@@ -136,7 +136,7 @@ class BuilderTest {
   }
 
   @Test
-  void lastInterceptorIsOutermost() {
+  void lastAddedInterceptorSurroundsEarlierOnes() {
     var actor = scope.anonymous().intercept((Object m, Handler.Task next) -> surround("inner", next))
         .intercept((Object m, Handler.Task next) -> surround("outer", next)).newActorWithReturn((Object m) -> {
           log.add(m);
@@ -156,7 +156,7 @@ class BuilderTest {
 
   @Promise("4.8")
   @Test
-  void interceptorThatSkipsHandlerLeavesRequestUnanswered() {
+  void requestFailsWithNoReplyExceptionIfHandlerIsSkipped() {
     var actor = scope.anonymous().intercept((Object m, Handler.Task next) -> {}).newActorWithReturn((Object m) -> m);
 
     assertThrows(NoReplyException.class, () -> actor.ask("skipped"));
@@ -289,7 +289,7 @@ class BuilderTest {
   }
 
   @TestFactory
-  Stream<DynamicTest> invalidNumbersAreRefused() {
+  Stream<DynamicTest> invalidCapacitiesAndDurationsAreRefused() {
     var actor = scope.anonymous().newActorWithReturn((Object m) -> m);
     var options = ActorScope.Options.defaults();
     var cases = new LinkedHashMap<String, Map.Entry<String, Executable>>();

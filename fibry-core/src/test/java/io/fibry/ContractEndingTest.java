@@ -112,7 +112,7 @@ class ContractEndingTest {
   @Promise("7.6")
   @ParameterizedTest
   @MethodSource("io.fibry.testing.Variants#all")
-  void unusedActorEndsWhenStopped(Variant variant) {
+  void actorWithoutMessagesEndsOnExitRequestKillOrPill(Variant variant) {
     var exitedActor = actor(variant);
     var killedActor = actor(variant);
     var poisonedActor = actor(variant);
@@ -130,7 +130,7 @@ class ContractEndingTest {
   @Promise("7.3")
   @ParameterizedTest
   @MethodSource("io.fibry.testing.Variants#all")
-  void closeDoesNotWaitInHandlerOfSameActor(Variant variant) {
+  void closeByActorsOwnHandlerReturnsWithoutWaiting(Variant variant) {
     var closed = new CountDownLatch(1);
     var actor = variant.builder(scope).newActor((Object m, ActorContext<Object> context) -> {
       context.self().close();
@@ -184,7 +184,7 @@ class ContractEndingTest {
   @Promise("4.4")
   @ParameterizedTest
   @MethodSource("io.fibry.testing.Variants#all")
-  void handledRequestFailsWhenHandlerIsCutOff(Variant variant) {
+  void requestBeingHandledFailsWhenHandlerIsCutOff(Variant variant) {
     var actor = interruptIgnoringActor(variant);
     var gate = new Gate();
     CompletableFuture<Throwable> answer =
@@ -283,7 +283,7 @@ class ContractEndingTest {
   @Promise("4.4")
   @ParameterizedTest
   @MethodSource("io.fibry.testing.Variants#all")
-  void promisedAnswerFailsIfActorEndsFirst(Variant variant) {
+  void promisedAnswerFailsIfActorEndsBeforeStageCompletes(Variant variant) {
     var actor = variant.builder(scope).newActor((Object m, ActorContext<Object> context) -> {
       if (m instanceof ContractTest.Get get) context.replyWhen(get, new CompletableFuture<>());
     });
@@ -350,7 +350,7 @@ class ContractEndingTest {
   @Promise("4.4")
   @ParameterizedTest
   @MethodSource("io.fibry.testing.Variants#selective")
-  void receivedRequestFailsWhenHandlerIsCutOff(Variant variant) {
+  void requestTakenByReceiveFailsWhenHandlerIsCutOff(Variant variant) {
     var actor = variant.builder(scope).newActor((Object m, ActorContext<Object> context) -> {
       if (!(m instanceof Gate gate)) return;
       context.receive(ContractTest.Get.class, Patience.LONG);

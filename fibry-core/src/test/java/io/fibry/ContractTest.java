@@ -368,7 +368,7 @@ class ContractTest {
   @Promise("3.1")
   @ParameterizedTest
   @MethodSource("io.fibry.testing.Variants#all")
-  void reportCountsEveryMessageExactlyOnce(Variant variant) {
+  void scopeReportCountsEveryMessageExactlyOnce(Variant variant) {
     var actor = variant.builder(scope).onFailure(FailurePolicy.resume().withoutLog()).newActorWithReturn((Object m) -> {
       if (m instanceof Gate gate) gate.pass();
       if (m.equals("bad")) throw new IllegalStateException("bad");

@@ -54,7 +54,7 @@ class DeadLetterTest {
   }
 
   @Test
-  void undeliveredMessageHasNoCause() {
+  void deadLetterOfUndeliveredMessageHasNoCause() {
     var actor = builder.newActor((Object m) -> {});
     actor.close();
 
@@ -79,7 +79,7 @@ class DeadLetterTest {
 
   @Promise("3.3")
   @Test
-  void failedRequestIsCountedWithoutDeadLetter() {
+  void failedRequestIsCountedAndMakesNoDeadLetter() {
     var actor = builder.newActorWithReturn((Object m) -> {
       throw new IllegalStateException("bad");
     });
@@ -122,7 +122,7 @@ class DeadLetterTest {
   }
 
   @Test
-  void resendNeverWaitsForCapacity() {
+  void resendToFullMailboxReturnsFalseWithoutWaiting() {
     var actor = scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK))
         .onFailure(FailurePolicy.resume().withoutLog()).newActor((Object m) -> {
           if (m instanceof Gate gate) gate.pass();
@@ -163,7 +163,7 @@ class DeadLetterTest {
 
   @Promise("3.4")
   @Test
-  void deadLetterFromListenerIsCountedButNotReported() {
+  void deadLetterCausedByListenerIsCountedButNotPassedToIt() {
     var target = new AtomicReference<Actor<Object>>();
     var received = new CopyOnWriteArrayList<Object>();
     var nestedScope = Variants.scope(o -> o.withDeadLetterListener(letter -> {
@@ -193,7 +193,7 @@ class DeadLetterTest {
   }
 
   @Test
-  void logAndDeadLetterShowThatToStringThrew() {
+  void failureLogAndDeadLetterShowThatMessageToStringThrew() {
     var message = new Object() {
       @Override
       public String toString() {

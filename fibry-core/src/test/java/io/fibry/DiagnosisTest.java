@@ -147,7 +147,7 @@ class DiagnosisTest {
 
   @Promise("4.17")
   @Test
-  void queuePositionIsCountedUpToAThousand() {
+  void timeoutTextCountsAtMostThousandEarlierMessages() {
     var actor = Job.worker(builder);
     occupy(actor, "Slow[1]");
     for (int i = 0; i < 1000; i++) actor.sendMessage(i);
@@ -184,7 +184,7 @@ class DiagnosisTest {
 
   @Promise("4.17")
   @Test
-  void timeoutTextShowsPromisedAnswer() {
+  void timeoutTextSaysThatHandlerPromisedAnswer() {
     var answerPromised = new CountDownLatch(1);
     var actor = builder.newActor((Object m, ActorContext<Object> context) -> {
       context.replyWhen((Call) m, new CompletableFuture<>());
@@ -259,7 +259,7 @@ class DiagnosisTest {
 
   @Promise("4.17")
   @Test
-  void timeoutTextShowsStashedRequest() {
+  void timeoutTextSaysThatRequestWasStashed() {
     var actor =
         builder.mailbox(Mailbox.unbounded().selective())
             .newActorWithReturn((Object m, ActorContext<Object> context) -> {
@@ -275,7 +275,7 @@ class DiagnosisTest {
 
   @Promise("4.17")
   @Test
-  void timeoutTextShowsSuspendedActor() {
+  void timeoutTextSaysThatActorIsSuspended() {
     var actor =
         builder.onFailure(FailurePolicy.restart().withBackoff(Duration.ofHours(1), Duration.ofHours(1)).withoutLog())
             .newActorWithReturn((Object m) -> {
@@ -323,7 +323,7 @@ class DiagnosisTest {
    */
   @Promise("4.17")
   @Test
-  void hundredThousandTimeoutsTogetherTakeFewStackSnapshots() {
+  void hundredThousandSimultaneousTimeoutsShareFewStackSnapshots() {
     var actor = Job.worker(Variants.scope(o -> o).named("stuck"));
     var gate = occupy(actor, "Slow[1]");
     var cell = (Cell) actor;
@@ -370,7 +370,7 @@ class DiagnosisTest {
   }
 
   @Test
-  void timeoutCauseShowsStackOnlyFromHandlerOfItsActor() {
+  void timeoutCauseOmitsFramesBelowHandlerOfAskedActor() {
     var outer = Job.worker(builder);
     var inner = Job.worker(scope.named("y").strategy(Strategy.CALLER));
     var gate = new Gate();

@@ -19,7 +19,7 @@ class EntitiesSnippetsTest {
   }
 
   @Test
-  void closedEntitiesStoreItemsOfAllMessages() {
+  void entityStopHookStoresItemsWhenEntitiesClose() {
     // @start region="entities"
     Entities<String, String> carts = Entities.open(ActorSystem.named("cart"), Duration.ofMinutes(10),
         (cart, id) -> cart.initialState(() -> load(id))

@@ -94,7 +94,7 @@ class OutcomeTest {
 
   @Test
   @Promise("4.19")
-  void exceptionOfNestedRequestGivesUnknownOutcome() {
+  void outerRequestHasUnknownOutcomeWhenNestedRequestFails() {
     var fullWorker = worker(Mailbox.bounded(1, Overflow.REJECT));
     Gate.occupy(fullWorker);
     fullWorker.sendMessage("waits");

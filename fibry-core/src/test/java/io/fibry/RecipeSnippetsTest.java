@@ -32,7 +32,7 @@ class RecipeSnippetsTest {
   private static void audit(int n, int reply) {}
 
   @Test
-  void closedBatchesHandleGatheredMessages() {
+  void closeOfBatchHandlesGatheredMessages() {
     var shop = ActorSystem.openScope("shop", o -> o.withScheduler(new ManualScheduler()));
     // @start region="batch"
     Actor<String> log =

@@ -82,7 +82,7 @@ class RequestsTest {
 
   @Promise("4.2")
   @Test
-  void jdkExceptionsOfHandlerArriveUnwrapped() {
+  void jdkExceptionsOfHandlerReachAskerUnchanged() {
     var echo = Echo.actor(resumingBuilder);
     var completion = new CompletionException("mine", new IOException());
     var cancellation = new CancellationException("mine");
@@ -94,7 +94,7 @@ class RequestsTest {
   }
 
   @Test
-  void chainedCodeGetsHandlerException() {
+  void stageChainedToRequestFutureGetsHandlerException() {
     var echo = Echo.actor(resumingBuilder);
     var failure = new IOException("gone");
 

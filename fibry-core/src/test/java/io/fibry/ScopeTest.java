@@ -49,7 +49,7 @@ class ScopeTest {
   }
 
   @Test
-  void rootScopeIsSingletonWithName() {
+  void rootScopeIsSingletonNamedRoot() {
     assertSame(ActorSystem.root(), ActorSystem.root());
     assertEquals("root", ActorSystem.root().name());
   }
@@ -92,7 +92,7 @@ class ScopeTest {
 
   @Promise("16.3")
   @Test
-  void nameRefusedByClosedScopeIsFreed() {
+  void actorRefusedByClosedScopeIsNotFoundByName() {
     var scope = ActorSystem.openScope("closed");
     scope.close();
     assertThrows(IllegalStateException.class,
@@ -145,7 +145,7 @@ class ScopeTest {
 
   @Promise("16.1")
   @Test
-  void actorMayOwnScope() {
+  void closeOfActorThatOwnsScopeEndsActorsOfScope() {
     try (var scope = ActorSystem.openScope("outer", o -> o.withDrainLimit(Patience.LONG))) {
       var child = new CompletableFuture<Actor<Object>>();
       var parent = scope.anonymous().initialState(() -> scope.openScope("children")).onStop(ActorScope::close)

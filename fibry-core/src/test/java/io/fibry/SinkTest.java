@@ -92,7 +92,7 @@ class SinkTest {
   }
 
   @Test
-  void askHasLimitOfItsScope() {
+  void askTimesOutAtLimitOfScope() {
     Gate.occupy(sink);
     var failure = new CompletableFuture<Throwable>();
     Patience.awaitParked(Patience.startFiber(() -> assertThrows(Throwable.class, () -> sink.ask(List::size)), failure));

@@ -91,7 +91,7 @@ class StepTextsTest {
   }
 
   @Test
-  void actorBetweenStepsCountsAsWaiting() throws InterruptedException {
+  void actorBetweenStepsIsWaitingInDumpAndNotLoggedAsSlow() throws InterruptedException {
     var handlerEntered = new CountDownLatch(1);
     scope.named("worker").newActor((Feed jobs) -> {
       handlerEntered.countDown();

@@ -82,7 +82,7 @@ class StrategyTest {
   @Promise({"6.4", "13.1"})
   @ParameterizedTest
   @MethodSource("libraryStrategies")
-  void handlerInheritsNothingFromSender(Strategy strategy) {
+  void handlerThreadInheritsNoThreadLocalOrLoaderOfSender(Strategy strategy) {
     var userName = new InheritableThreadLocal<String>();
     var actor = new CompletableFuture<ActorWithReturn<Object, List<Object>>>();
     var answer = new CompletableFuture<List<Object>>();
@@ -117,7 +117,7 @@ class StrategyTest {
 
   @Promise("6.5")
   @Test
-  void throwingStrategyIsCalledAgain() {
+  void strategyThatThrewIsCalledUntilItSucceeds() {
     var calls = new AtomicInteger();
     Strategy flakyStrategy = activation -> {
       if (calls.incrementAndGet() < 4) throw new IllegalStateException("not now");
@@ -173,7 +173,7 @@ class StrategyTest {
 
   @Promise("6.6")
   @Test
-  void executorShutdownEndsItsActors() {
+  void actorEndsAtNextMessageAfterExecutorShutdown() {
     var executor = Executors.newSingleThreadExecutor();
     var actor = scope.anonymous().strategy(Strategy.of(executor)).newActorWithReturn((Object m) -> m);
     actor.ask("works");
@@ -214,7 +214,7 @@ class StrategyTest {
   @Promise("6.6")
   @ParameterizedTest
   @MethodSource("droppedTaskCases")
-  void actorWhoseTaskExecutorDroppedEndsOnNextSend(UnaryOperator<ActorBuilder<Object>> variant, String action) {
+  void actorEndsOnNextSendIfExecutorDroppedItsTask(UnaryOperator<ActorBuilder<Object>> variant, String action) {
     var executor = Executors.newFixedThreadPool(1);
     var gate = new Gate();
     executor.execute(gate::passUninterruptibly);
@@ -273,7 +273,7 @@ class StrategyTest {
 
   @Promise("6.7")
   @Test
-  void failedResidentCreationThrowsAndFreesName() {
+  void newActorThrowsAndFreesNameIfResidentStartFails() {
     var failure = new IllegalStateException("no thread left");
     var builder = scope.named("homeless").strategy(new Resident(failure));
 
@@ -284,7 +284,7 @@ class StrategyTest {
 
   @Promise("6.3")
   @Test
-  void busyActorsShareOnePoolThread() {
+  void busyActorDoesNotStarveOtherOnSameExecutorThread() {
     var executor = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().factory());
     var served = new CountDownLatch(1);
     var greedyActor =
@@ -356,7 +356,7 @@ class StrategyTest {
 
   @Promise("6.8")
   @Test
-  void callerStrategyLimitsNestingOfSendsInsideNestedAsks() {
+  void callerStrategyHandlesLongSendChainInsideNestedAsks() {
     int length = 20_000;
     var count = new AtomicInteger();
     var chain = new ArrayList<Actor<Object>>();

@@ -164,7 +164,7 @@ class SupervisionTest {
 
   @Promise("17.9")
   @Test
-  void failingMessageBecomesOneDeadLetter() {
+  void messageThatFailsAllRetriesBecomesOneDeadLetter() {
     var actor = actor(FailurePolicy.restart().withRetries(3));
     var failure = new IOException("planned");
 
@@ -176,7 +176,7 @@ class SupervisionTest {
 
   @Promise("17.9")
   @Test
-  void failedRequestIsCountedWithoutDeadLetter() {
+  void failedRequestIsCountedAndMakesNoDeadLetter() {
     var failure = new IOException("planned");
     var actor = scope.anonymous().onFailure(FailurePolicy.restart().withoutLog()).newActorWithReturn((Object m) -> {
       throw failure;
