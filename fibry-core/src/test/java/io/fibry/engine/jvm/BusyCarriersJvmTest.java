@@ -62,7 +62,7 @@ class BusyCarriersJvmTest {
 
   @Promise("6.10")
   @Test
-  void platformThreadsAndTimersAreServedWhileCarriersAreBusy() throws Exception {
+  void mainThreadGetsAnswerAndTimersRunWhileCarriersAreBusy() throws Exception {
     try (var child = Child.java(List.of("-XX:ActiveProcessorCount=1"), BusyProgram.class)) {
       assertEquals("asked from main: 49\na timer\na limit: over\na scope: []", child.awaitExit(0));
     }

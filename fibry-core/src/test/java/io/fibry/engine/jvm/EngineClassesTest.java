@@ -26,12 +26,12 @@ class EngineClassesTest {
   }
 
   @Test
-  void listedClassesExist() {
+  void listedEngineClassesExist() {
     for (String name : EngineClasses.names()) assertDoesNotThrow(() -> Class.forName("io.fibry." + name));
   }
 
   @Test
-  void classesBeforeStackCheckHaveNoStaticInitializer() {
+  void classesUsedBeforeStackCheckHaveNoStaticInitializer() {
     for (var type : List.of(EngineClasses.class, ActorSystem.class, Scope.class, Scope.class.getSuperclass())) {
       JavaClass importedType = ArchitectureRules.MAIN.get(type);
 

@@ -29,7 +29,7 @@ class FailureLogTest {
   }
 
   @Test
-  void differentFailuresAreLoggedAtOnce() {
+  void failuresOfOtherMethodOrClassAreLoggedAtOnce() {
     assertEquals(0, log.admit(failureOfMethodA(), 0));
     assertEquals(0, log.admit(failureOfMethodB(), 0));
     assertEquals(0, log.admit(new IllegalArgumentException(), 0));
@@ -55,7 +55,7 @@ class FailureLogTest {
   }
 
   @Test
-  void logRemembersLimitedNumberOfFailures() {
+  void failureIsLoggedAgainAfter64OtherFailures() {
     for (int number = 0; number < 64; number++) assertEquals(0, log.admit(Byte.class, String.valueOf(number), 0));
     assertEquals(FailureLog.OMITTED, log.admit(Byte.class, "0", 0));
     assertEquals(0, log.admit(Void.class, "0", 0));

@@ -69,7 +69,7 @@ class HandOverFaultTest {
   }
 
   @Test
-  void earlierDrainIsStartedWhenNextIsHandedOver() {
+  void earlierDrainStartsOnOtherThreadWhenNextIsHandedOver() {
     var firstDrain = new Drain(() -> {});
     var secondDrain = new Drain(() -> {});
     var waker = new Drain(() -> {
@@ -84,7 +84,7 @@ class HandOverFaultTest {
   }
 
   @Test
-  void handOverCallsLeaveThreadOnlyOnWaker() {
+  void handOverCallsLeaveThreadOfWakerButNotOfWokenDrain() {
     for (int i = 0; i < ATTEMPTS; i++) {
       var wokenDrain = new Drain(() -> {});
       var waker = new Drain(() -> HandOver.offer(wokenDrain));
@@ -135,7 +135,7 @@ class HandOverFaultTest {
   }
 
   @Test
-  void drainStartedByFiberRunsOnOtherThread() {
+  void startHandedOverRunsDrainOnOtherThread() {
     var wokenDrain = new Drain(() -> {});
     var waker = new Drain(() -> {
       HandOver.offer(wokenDrain);

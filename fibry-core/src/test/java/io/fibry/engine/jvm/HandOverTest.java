@@ -84,7 +84,7 @@ class HandOverTest {
 
   @Promise("6.13")
   @Test
-  void threadLocalValueIsVisibleToNextActor() {
+  void threadLocalValueIsVisibleToNextActorOnSameFiber() {
     assertEquals("set", valueInNextHandler(() -> threadLocal.set("set"), threadLocal::get));
   }
 
@@ -173,13 +173,13 @@ class HandOverTest {
 
   @Promise("6.12")
   @Test
-  void askStartsWokenActor() {
+  void wokenActorStartsWhenWakerAsks() {
     assertStartedBy(slowActor -> slowActor.ask(() -> {}));
   }
 
   @Promise("6.12")
   @Test
-  void receiveStartsWokenActor() {
+  void wokenActorStartsWhenWakerWaitsInReceive() {
     assertNotAlwaysLate(() -> {
       var received = new CompletableFuture<Boolean>();
       var waker = new AtomicReference<Actor<Object>>();
@@ -198,7 +198,7 @@ class HandOverTest {
 
   @Promise("6.12")
   @Test
-  void waitForCapacityStartsWokenActor() {
+  void wokenActorStartsWhenWakerWaitsForCapacity() {
     assertStartedBy(slowActor -> {
       slowActor.sendMessage(() -> {});
       slowActor.sendMessage(() -> {});
@@ -207,7 +207,7 @@ class HandOverTest {
 
   @Promise("6.12")
   @Test
-  void waitForExitStartsWokenActor() {
+  void wokenActorStartsWhenWakerWaitsForExit() {
     assertStartedBy(slowActor -> {
       slowActor.sendPoisonPill();
       assertTrue(slowActor.waitForExit(Patience.LONG));
@@ -216,7 +216,7 @@ class HandOverTest {
 
   @Promise("6.12")
   @Test
-  void nextMessageOfWakerStartsWokenActor() {
+  void wokenActorStartsWhenWakerHandlesNextMessage() {
     var actorBegun = new CountDownLatch(1);
     var wakerReturned = new CountDownLatch(1);
     var wokenActor = scope.anonymous().newActor((String message) -> actorBegun.countDown());
@@ -252,7 +252,7 @@ class HandOverTest {
   }
 
   @Test
-  void actorThatBlocksAfterWakeUpLosesHandOverForNextWakeUps() {
+  void actorThatBlocksAfterWakeUpMakesNextWakeUpsWithoutHandOver() {
     var wokenActor = scope.anonymous().newActor((CountDownLatch actorBegun) -> actorBegun.countDown());
     var lateCount = new CompletableFuture<Integer>();
     var self = new AtomicReference<Actor<String>>();

@@ -59,7 +59,7 @@ class ParkFaultTest {
 
   @Promise("8.5")
   @Test
-  void actorAnswersAfterFailedAsk() {
+  void actorAnswersNextAskAfterAskOverflowsStack() {
     var actor = ActorSystem.anonymous().newActorWithReturn((Integer number) -> {
       if (number == 0) Patience.await(gate);
       return number;
@@ -90,7 +90,7 @@ class ParkFaultTest {
 
   @Promise("16.5")
   @Test
-  void failedScopeCloseLeavesNoActor() {
+  void scopeCloseThatOverflowsStackStillEndsActors() {
     var scope = ActorSystem.openScope("deep");
     var actor = scope.anonymous().onFailure(FailurePolicy.resume().withoutLog())
         .<Integer>newActor(number -> Patience.await(gate));
@@ -104,7 +104,7 @@ class ParkFaultTest {
 
   @Promise("23.6")
   @Test
-  void entityIsCreatedAndPassivatedAfterFailedUse() {
+  void entityIsCreatedAndPassivatedDespiteFailedSend() {
     var entities = Entities.open(ActorSystem.anonymous(), Duration.ofMillis(20), (builder, key) -> {
       Patience.await(gate);
       return builder.newActor((Integer number) -> {});
@@ -122,7 +122,7 @@ class ParkFaultTest {
 
   @Promise("22.5")
   @Test
-  void generatorReaderContinuesAfterFailedWait() {
+  void generatorReaderGetsValueAfterFailedHasNext() {
     var iteration = Generator.<Integer>of(ActorSystem.anonymous(), 1, out -> {
       Patience.await(gate);
       out.yield(1);

@@ -30,7 +30,7 @@ class SharedCheckFaultTest {
   }
 
   @Test
-  void checkRunsWhenItsTimerCanBeSetAgain() {
+  void scheduleEventuallyRetriesUntilTimerIsSet() {
     remainingFaults.set(3);
     var ran = new CountDownLatch(1);
     var check = new FaultyCheck(ran::countDown);
@@ -45,7 +45,7 @@ class SharedCheckFaultTest {
    * relies on that timer.
    */
   @Test
-  void checkOfSecondThreadRunsWhenTimerOfFirstFails() {
+  void checkScheduledByTwoThreadsRunsAlthoughFirstTimerFails() {
     var ran = new CountDownLatch(1);
     var isFirst = new AtomicBoolean(true);
     var check = new SharedCheck[1];
@@ -64,7 +64,7 @@ class SharedCheckFaultTest {
   }
 
   @Test
-  void nextScheduleSetsTimerThatCouldNotBeSet() {
+  void nextScheduleCallSetsTimerAfterFirstCallFailed() {
     remainingFaults.set(1);
     var ran = new CountDownLatch(1);
     var check = new FaultyCheck(ran::countDown);

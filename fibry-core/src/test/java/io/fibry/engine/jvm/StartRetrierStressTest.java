@@ -113,7 +113,7 @@ class StartRetrierStressTest {
   }
 
   @Test
-  void workThatFailsAgainAndAgainIsLoggedOnce() {
+  void workThatFails200TimesIsLoggedOnce() {
     var retrier = new StartRetrier(Runnable::run, Thread::start);
     var mayEnd = new AtomicBoolean();
     var calls = new AtomicInteger();
@@ -170,7 +170,7 @@ class StartRetrierStressTest {
   }
 
   @Test
-  void retrierStartsItsThreadBeforeItIsNeeded() {
+  void newRetrierStartsItsThreadAtOnce() {
     var starts = new AtomicInteger();
 
     new StartRetrier(Runnable::run, thread -> starts.incrementAndGet());
@@ -179,7 +179,7 @@ class StartRetrierStressTest {
   }
 
   @Test
-  void nextAddStartsThreadThatCouldNotBeStarted() {
+  void addStartsThreadThatEarlierCallsCouldNotStart() {
     var remainingFaults = new AtomicInteger(2);
     var retrier = new StartRetrier(Runnable::run, thread -> {
       if (remainingFaults.getAndDecrement() > 0) throw new OutOfMemoryError("unable to create native thread (planned)");

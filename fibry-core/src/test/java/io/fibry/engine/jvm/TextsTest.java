@@ -42,7 +42,7 @@ class TextsTest {
   }
 
   @Test
-  void describeCallsTextMethodsOfUserOnOtherThread() {
+  void describeCallsTextMethodsOfUsersExceptionOnOtherThread() {
     class UserException extends Exception {
       private static final long serialVersionUID = 1;
 
