@@ -35,7 +35,7 @@ class CancelStackEdgeFaultTest {
   }
 
   @Test
-  void cancelledRequestLeavesQueueOfPool() throws InterruptedException {
+  void cancelNearEndOfStackRemovesRequestFromPoolQueue() throws InterruptedException {
     for (int round = 0; round < ROUNDS; round++) cancelAllRequests();
 
     assertTrue(cancelled.size() > 0, "cancelled requests");

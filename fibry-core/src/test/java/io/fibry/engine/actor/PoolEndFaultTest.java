@@ -71,7 +71,7 @@ class PoolEndFaultTest {
   }
 
   @Test
-  void killInterruptsRunningHandlerAndNoLaterHook() {
+  void killInterruptsPoolHandlerButNotExitHookAfterIt() {
     var gate = new Gate();
     var interrupted = new CompletableFuture<Boolean>();
     var pool = Pools.fixed(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), 2)
@@ -88,7 +88,7 @@ class PoolEndFaultTest {
   }
 
   @Test
-  void killInterruptsHookOfPool() {
+  void killInterruptsRunningExitHookOfPool() {
     var gate = new Gate();
     var interrupted = new CompletableFuture<String>();
     var pool = Pools.fixed(scope.anonymous(), 2).newActor((Object message) -> {});

@@ -100,7 +100,7 @@ class PoolHandOverFaultTest {
   }
 
   @Test
-  void messageSentBeforePillIsHandledEvenDuringHandOver() {
+  void messageBeforePillIsHandledWhenPillComesDuringHandOver() {
     var strategy = new HookedStrategy(true);
     var handled = new CopyOnWriteArrayList<Object>();
     var startGate = new Gate();
@@ -149,7 +149,7 @@ class PoolHandOverFaultTest {
   }
 
   @Test
-  void idleWorkerTakesMessageWhenNewWorkerFails() {
+  void idleWorkerTakesMessageWhenNewWorkerFailsToStart() {
     var strategy = new HookedStrategy(true);
     var firstMessage = new Gate();
     var ownScope = Variants.scope(o -> o.withScheduler(clock));
@@ -213,7 +213,7 @@ class PoolHandOverFaultTest {
   }
 
   @Test
-  void failingClockLosesNoMessage() {
+  void poolLosesNoMessageWhileClockThrows() {
     var clockFails = new boolean[1];
     var ownScope = Variants.scope(o -> o.withScheduler(new Clock() {
       @Override
@@ -370,7 +370,7 @@ class PoolHandOverFaultTest {
 
   /** A message whose start is retried must come before later messages. */
   @Test
-  void unboundedPoolKeepsOrderWhenStartsFail() {
+  void unboundedPoolKeepsMessageOrderWhenWorkersFailToStart() {
     var strategy = new HookedStrategy(true);
     strategy.beforeStart = call -> {
       if (call <= 3) throw new IllegalStateException("planned");

@@ -120,7 +120,7 @@ class PoolStackEdgeFaultTest {
    */
   @ParameterizedTest
   @MethodSource("cases")
-  void acceptedMessagesAreHandledAfterStackOverflow(String strategy, String kind, Verb verb) throws Exception {
+  void acceptedMessagesAreHandledAfterStackOverflowInSend(String strategy, String kind, Verb verb) throws Exception {
     long seed = StressRuns.seed();
     System.out.println("overflows of sends to pools: -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);

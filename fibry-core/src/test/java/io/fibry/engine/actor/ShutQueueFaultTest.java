@@ -38,7 +38,7 @@ class ShutQueueFaultTest {
   }
 
   @Test
-  void actorEndsAfterOutOfMemoryError() {
+  void actorEndsAlthoughShuttingItsQueueRunsOutOfMemory() {
     var template = Variants.scope(o -> o).anonymous().mailbox(MAILBOX).strategy(Strategy.FIBER)
         .newActor((Object message) -> {});
     var queue = new FullHeapQueue();
