@@ -9,7 +9,7 @@ class AdaptiveSpinTest {
   private final AdaptiveSpin spin = new AdaptiveSpin();
 
   @Test
-  void spinIsTriedRarelyAfterFourFailures() {
+  void spinIsTriedOncePer33CallsAfterFourFailures() {
     int spins = 0;
 
     for (int i = 0; i < 4 + 10 * 33; i++) if (spin.mayStart()) {

@@ -53,7 +53,7 @@ class ComparatorFaultTest {
   }
 
   @Test
-  void cancelledRequestStuckInMailboxIsSkipped() {
+  void actorSkipsCancelledRequestThatCouldNotBeRemoved() {
     var actor = gatedActor();
     var gate = Gate.occupy(actor);
     actor.sendMessageReturn("b");
@@ -69,7 +69,7 @@ class ComparatorFaultTest {
   }
 
   @Test
-  void expiringAskNeverComparesOnTimerThread() {
+  void askExpiryNeverCallsComparatorOnTimerThread() {
     var actor = gatedActor();
     Gate.occupy(actor);
     actor.sendMessage("b");

@@ -60,7 +60,7 @@ class FullMailboxFaultTest {
   }
 
   @Test
-  void schedulerContinuesWhileMailboxIsFull() {
+  void systemSchedulerRunsTasksWhileMailboxIsFull() {
     fullActor.sendMessageEvery("tick", Duration.ofMillis(1));
     var taskRuns = new CountDownLatch(1);
 
@@ -103,7 +103,7 @@ class FullMailboxFaultTest {
   }
 
   @Test
-  void otherActorsContinueWhileMailboxIsFull() {
+  void otherActorsAnswerWhileMailboxIsFull() {
     try (var otherActor = scope.anonymous().newActorWithReturn((Integer i) -> i + 1)) {
       int answer = otherActor.ask(1);
 

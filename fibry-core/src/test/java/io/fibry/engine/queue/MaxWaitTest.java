@@ -127,7 +127,7 @@ class MaxWaitTest {
   }
 
   @Test
-  void longQueueOfQuickMessagesIsNotRefused() {
+  void messageBehindLongButQuickQueueIsAccepted() {
     var actor = actor();
     var firstGate = Gate.occupy(actor);
     var secondGate = new Gate();
@@ -163,7 +163,7 @@ class MaxWaitTest {
   }
 
   @Test
-  void slowdownRaisesEstimatedWaitWhileNextMessageWaits() {
+  void estimatedWaitRisesWhileSlowMessageIsHandled() {
     var actor = actor();
     var firstGate = Gate.occupy(actor);
     var secondGate = new Gate();
@@ -179,7 +179,7 @@ class MaxWaitTest {
   }
 
   @Test
-  void cancelledRequestFreesCapacity() {
+  void messageIsAcceptedAfterWaitingRequestIsCancelled() {
     var actor = actor();
     Gate.occupy(actor);
     var request = actor.sendMessageReturn("cancelled");
@@ -192,7 +192,7 @@ class MaxWaitTest {
   }
 
   @Test
-  void expiredRequestFreesCapacity() {
+  void messageIsAcceptedAfterWaitingRequestExpires() {
     var actor = actor();
     Gate.occupy(actor);
     CompletableFuture<AskTimeoutException> timeout = Patience.callOnFiber(
@@ -251,7 +251,7 @@ class MaxWaitTest {
   }
 
   @Test
-  void watchMessageIsAdmittedAndCausesNoRefusal() {
+  void notificationOfWatcherIsAdmittedAndCausesNoRefusal() {
     var actor = actor();
     Gate.occupy(actor);
     Cells.admit(actor, "notification");

@@ -180,7 +180,7 @@ class SelectiveReceiveTest {
   }
 
   @Test
-  void receiveOfKilledActorIsCancelled() {
+  void receiveThrowsCancellationWhenActorIsKilled() {
     var failure = new CompletableFuture<Throwable>();
     var interruptFlag = new CompletableFuture<Boolean>();
     var receiving = new CountDownLatch(1); // an interrupt before this moment would end the wait at the gate

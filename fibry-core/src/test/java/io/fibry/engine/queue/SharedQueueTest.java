@@ -31,7 +31,7 @@ class SharedQueueTest {
   }
 
   @Test
-  void lastIdleWorkerGetsMessageBeforeNewWorkerIsCreated() {
+  void workerThatBecameIdleLastGetsNextMessage() {
     var queue = queue(PoolSpec.scaling(0, 3));
     offer(queue, "a");
     var firstSlot = queue.assignNext(true);
@@ -50,7 +50,7 @@ class SharedQueueTest {
   }
 
   @Test
-  void idleWorkerTakesNextMessage() {
+  void workerThatFinishesMessageTakesNextMessage() {
     var queue = queue(PoolSpec.scaling(1, 1));
     assertEquals(EnterResult.RUN, offer(queue, "a"));
     var slot = queue.assignNext(true);
@@ -63,7 +63,7 @@ class SharedQueueTest {
   }
 
   @Test
-  void assignedMessageRemainsWhenItsWorkerIsRemoved() {
+  void queueIsNotIdleUntilRemovedWorkersMessageIsFinished() {
     var queue = queue(PoolSpec.scaling(0, 2));
     offer(queue, "a");
     var slot = queue.assignNext(true);
@@ -77,7 +77,7 @@ class SharedQueueTest {
   }
 
   @Test
-  void messageTakenBackIsNextExactlyOnce() {
+  void messageTakenBackFromWorkerIsAssignedNextAndOnce() {
     var queue = queue(byFirstLetter(2));
     offer(queue, "a1");
     var slot = queue.assignNext(true);
@@ -92,7 +92,7 @@ class SharedQueueTest {
   }
 
   @Test
-  void undeliveredMessageIsReturnedToCallerAfterEnd() {
+  void takeBackReturnsUndeliveredMessageAfterEndBegan() {
     var queue = queue(PoolSpec.scaling(0, 2));
     offer(queue, "a");
     var slot = queue.assignNext(true);
@@ -136,7 +136,7 @@ class SharedQueueTest {
   }
 
   @Test
-  void workerWhoseClockFailedDelaysNoRetirement() {
+  void workerWithFailedClockReadDelaysNoOtherRetirement() {
     var time = new AtomicLong();
     var queue = new SharedQueue<String>(Mailbox.unbounded(), PoolSpec.scaling(0, 2), () -> {
       if (time.get() == 0) throw new IllegalStateException("planned");
@@ -217,7 +217,7 @@ class SharedQueueTest {
   }
 
   @Test
-  void endedQueueWithoutWorkersIsTakenByOneCallerOnly() {
+  void takeDesertedReturnsTrueOnceForEndedQueueWithoutWorkers() {
     var queue = queue(PoolSpec.scaling(0, 2));
     offer(queue, "a");
     var slot = queue.assignNext(true);
