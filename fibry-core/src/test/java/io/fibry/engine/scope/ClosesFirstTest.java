@@ -23,7 +23,7 @@ class ClosesFirstTest {
 
   @Promise("16.16")
   @Test
-  void closesFirstActorEndsBeforeYoungerActorsAreAwaited() {
+  void actorWithClosesFirstEndsBeforeYoungerOnesAreAwaited() {
     var doorClosed = new CountDownLatch(1);
     BlockBuilder.of(scope.anonymous()).closesFirst().newSink().closeOnExit(doorClosed::countDown);
     var guest = scope.anonymous().newActor((String m) -> {
@@ -47,7 +47,7 @@ class ClosesFirstTest {
   }
 
   @Test
-  void closesFirstActorMayCloseItsOwnScope() {
+  void actorWithClosesFirstMayCloseItsOwnScope() {
     var door = BlockBuilder.of(scope.anonymous()).closesFirst().newSink();
 
     door.execAndWait(state -> scope.close());
@@ -57,7 +57,7 @@ class ClosesFirstTest {
   }
 
   @Test
-  void closesFirstActorOfChildScopeEndsWithChildScope() {
+  void actorWithClosesFirstInChildScopeEndsWithThatScope() {
     var childScope = scope.openScope("below");
     var doorClosed = new CountDownLatch(1);
     BlockBuilder.of(childScope.anonymous()).closesFirst().newSink().closeOnExit(doorClosed::countDown);

@@ -84,7 +84,7 @@ class CountingTest {
 
   @Promise("19.14")
   @Test
-  void endingEntitiesLeaveNoInternalDeadLetters() {
+  void closedEntitiesLeaveDeadLettersOnlyOfUserMessages() {
     for (int round = 0; round < 30; round++) {
       var inner = scope.openScope("inner", o -> o.withKillGrace(Patience.LONG));
       var entities = Entities.<Integer, String, Object>open(inner.anonymous(), Duration.ofSeconds(1),
@@ -171,7 +171,7 @@ class CountingTest {
 
   @Promise("19.14")
   @Test
-  void lineSentToClientCountsOnce() throws Exception {
+  void lineSentThroughLineActorCountsAsOneMessage() throws Exception {
     var server = open(client -> {
       for (int i = 0; i < 9; i++) client.lineActor().sendMessage("hello");
       client.lines().forEach(line -> {});

@@ -59,7 +59,7 @@ class HandlingCountTest {
   @Promise("19.1")
   @ParameterizedTest
   @MethodSource("io.fibry.testing.Variants#all")
-  void reportCountsCurrentAndEarlierMessages(Variants.Variant variant) {
+  void scopeReportCountsHandledCurrentAndQueuedMessages(Variants.Variant variant) {
     var actor = variant.builder(scope).newActor(Gate::passOrThrow);
     var firstGate = Gate.occupy(actor);
     var secondGate = new Gate();
@@ -98,7 +98,7 @@ class HandlingCountTest {
 
   @Promise("19.1")
   @Test
-  void reportInListenerCountsFailedMessageOnce() {
+  void reportReadByDeadLetterListenerCountsFailedMessageOnce() {
     var actor = scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()).newActor(Gate::passOrThrow);
     for (Object message : List.of("a", new IOException("planned"), "b")) actor.sendMessage(message);
 

@@ -52,7 +52,7 @@ class NamesTest {
 
   @Promise("10.1")
   @Test
-  void nameIsInUseUntilHooksHaveRun() {
+  void actorIsFoundByNameUntilExitHooksHaveRun() {
     var results = new CopyOnWriteArrayList<Object>();
     var actor = scope.named("busy").protocol(Shop.class).newActor((Shop m) -> {});
     actor.closeOnExit(() -> results.add(scope.find("busy", Shop.class)));
@@ -93,7 +93,7 @@ class NamesTest {
   }
 
   @Test
-  void rootScopeFindsActors() {
+  void actorSystemAndRootScopeFindActorByName() {
     try (var shop = ActorSystem.named("NamesTest").protocol(Shop.class).newActor((Shop m) -> {})) {
       assertSame(shop, ActorSystem.find("NamesTest", Shop.class).orElseThrow());
       assertSame(shop, ActorSystem.root().find("NamesTest", Shop.class).orElseThrow());

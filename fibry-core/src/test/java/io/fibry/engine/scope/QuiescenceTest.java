@@ -53,7 +53,7 @@ class QuiescenceTest {
   }
 
   @Test
-  void newScopeIsQuiet() {
+  void scopeWithUnusedActorIsQuiet() {
     actor();
 
     assertTrue(scope.awaitQuiescence(Duration.ZERO));
@@ -151,7 +151,7 @@ class QuiescenceTest {
 
   @Promise("19.6")
   @Test
-  void scopeClosingBehindSleepingHandlerIsQuiescent() {
+  void scopeIsQuietWhileItsCloseWaitsForSleepingHandler() {
     var inner = scope.openScope("inner", o -> o.withDrainLimit(Duration.ofMinutes(1)));
     inner.anonymous().newActor((Object m) -> log.add("handled before the failure")).sendMessage("a");
     var sleeper = inner.anonymous().newActor((Object m) -> clock.sleepUntil(clock.nanoTime() + 1_000_000_000));

@@ -72,7 +72,7 @@ class ScopeCloseTest {
 
   @Promise("16.4")
   @Test
-  void closeHandlesQueuedMessagesFirst() {
+  void closeHandlesQueuedMessagesBeforeActorsEnd() {
     var actor = actor(scope, "clerk");
     for (int i = 0; i < 100; i++) actor.sendMessage(i);
 

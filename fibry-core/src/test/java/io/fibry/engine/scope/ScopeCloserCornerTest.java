@@ -130,7 +130,7 @@ class ScopeCloserCornerTest {
 
   @Promise("16.11")
   @Test
-  void memberThatClosesItsScopeMayRunUntilOuterLimit() {
+  void memberThatClosesScopeMayRunUntilOuterCloseLimit() {
     var innerScope = scope.openScope("inner");
     var gate = new Gate();
     var interrupted = new CompletableFuture<Boolean>();
@@ -221,7 +221,7 @@ class ScopeCloserCornerTest {
 
   @Promise("16.9")
   @Test
-  void closeEndsActorsBelowDeeplyNestedCallerActors() {
+  void closeCalledByDeeplyNestedHandlersEndsOtherActors() {
     var callerScope = ActorSystem.openScope("caller", o -> o.withStrategy(Strategy.CALLER).withScheduler(clock));
     var bystander = actor(callerScope);
     var chain = new ArrayList<Actor<Object>>();
@@ -298,7 +298,7 @@ class ScopeCloserCornerTest {
 
   @Promise("16.14")
   @Test
-  void closeOfRootScopeEndsMembersAndRootStaysOpen() {
+  void closeOfRootScopeEndsNamedActorsAndRootStaysOpen() {
     var root = Variants.scope(o -> o.withScheduler(clock));
     var namedActor = root.named("named").newActor((Object m) -> {});
     var anonymousActor = root.anonymous().newActor((Object m) -> {});

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 class ScopeEscalationTest extends EscalationFixture {
   @Promise("17.12")
   @Test
-  void stopPolicyClosesScope() {
+  void scopeWithStopPolicyClosesOnFailure() {
     var scope = scope(FailurePolicy.stop());
     var a = actor(scope, "a");
 
@@ -36,7 +36,7 @@ class ScopeEscalationTest extends EscalationFixture {
 
   @Promise("17.12")
   @Test
-  void actorThatClosedScopeEndsAsFailed() {
+  void actorWhoseFailureClosedScopeEndsAsFailed() {
     for (int round = 0; round < 500; round++) {
       var b = actor(scope(FailurePolicy.stop()), "b");
       var failure = new IOException("planned");
@@ -59,7 +59,7 @@ class ScopeEscalationTest extends EscalationFixture {
   }
 
   @Test
-  void resumePolicyKeepsState() {
+  void resumePolicyOfScopeKeepsStateOfFailedActor() {
     try (var scope = scope(FailurePolicy.resume())) {
       var a = actor(scope, "a");
 
@@ -164,7 +164,7 @@ class ScopeEscalationTest extends EscalationFixture {
 
   @Promise("17.14")
   @Test
-  void failureDuringCloseDelaysNoOtherActor() {
+  void scopeCloseEndsAllActorsDespiteFailureDuringClose() {
     for (var policy : List.of(FailurePolicy.stop(), FailurePolicy.restartAll(),
         FailurePolicy.restart().withBudget(0, Duration.ofDays(1)), FailurePolicy.escalate())) {
       var scope = scope(policy);

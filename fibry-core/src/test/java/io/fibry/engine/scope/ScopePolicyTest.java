@@ -132,7 +132,7 @@ class ScopePolicyTest extends EscalationFixture {
 
   @Promise("17.11")
   @Test
-  void siblingRestartsAfterItsMessageWithoutInterrupt() {
+  void siblingFinishesMessageUninterruptedBeforeItRestarts() {
     try (var scope = scope(FailurePolicy.restartAll())) {
       var a = actor(scope, "a");
       var b = actor(scope, "b");
@@ -158,7 +158,7 @@ class ScopePolicyTest extends EscalationFixture {
 
   @Promise("17.11")
   @Test
-  void stashedMessagesOfSiblingPrecedeQueuedMessages() {
+  void stashedMessagesOfRestartedSiblingPrecedeQueuedOnes() {
     try (var scope = scope(FailurePolicy.restartAll())) {
       var states = new AtomicInteger();
       var a = scope.anonymous().mailbox(Mailbox.unbounded().selective()).initialState(states::incrementAndGet)

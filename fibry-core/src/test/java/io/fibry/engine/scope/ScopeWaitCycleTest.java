@@ -72,7 +72,7 @@ class ScopeWaitCycleTest {
 
   @Promise("16.10")
   @Test
-  void actorWhoseRequestClosesScopeGetsStoppedException() {
+  void askOfActorThatClosesAskersScopeThrowsStoppedException() {
     asker(closer(scope));
 
     assertInstanceOf(ActorStoppedException.class, Patience.value(failure));
@@ -91,7 +91,7 @@ class ScopeWaitCycleTest {
   }
 
   @Test
-  void memberGetsStoppedExceptionIfOutsiderAsksClosingMember() {
+  void memberAskingScopeCloserThroughOutsiderGetsStoppedException() {
     try (var outside = ActorSystem.openScope("outside")) {
       var closer = closerAfterAsker(scope);
       var intermediary = outside.named("between").newActorWithReturn((String m) -> closer.ask(m));

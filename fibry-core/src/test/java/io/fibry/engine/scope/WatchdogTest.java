@@ -244,7 +244,7 @@ class WatchdogTest {
   }
 
   @Test
-  void closedScopeIsNotWatched() {
+  void closedScopeStartsNoWatchdogWhenConfigured() {
     scope.close();
 
     Scopes.configure(scope, o -> o.withWatchdog(LIMIT, 20));
