@@ -205,7 +205,7 @@ class AccountsTest {
 
   @Promise("19.2")
   @Test
-  void messagesBehindCutOffHandlerStayQueuedUntilItReturns() {
+  void messagesBehindCutOffHandlerCountAsQueuedUntilItReturns() {
     var actor = actor(scope);
     var gate = Gate.occupy(actor);
     send(actor, 2, 0);
@@ -344,7 +344,7 @@ class AccountsTest {
 
   @Promise("19.4")
   @Test
-  void deadLettersReachOwnOrInheritedListener() {
+  void deadLettersReachOwnOrInheritedListenerOfScope() {
     var ownListener = new RecordedLetters();
     send(actor(scope.openScope("own", o -> o.withDeadLetterListener(ownListener))), 0, 1);
     send(actor(scope.openScope("inherits")), 0, 2);
@@ -355,7 +355,7 @@ class AccountsTest {
 
   @Promise("19.4")
   @Test
-  void resentDeadLetterIsHandledUntilActorEnds() {
+  void resendOfDeadLetterSucceedsUntilActorEnds() {
     var failuresLeft = new AtomicInteger(1);
     var received = new ArrayList<>();
     var actor = scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()).newActor((Object m) -> {

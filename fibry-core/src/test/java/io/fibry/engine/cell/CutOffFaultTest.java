@@ -86,7 +86,7 @@ class CutOffFaultTest {
    * before the asker's request fails. The asker must get the cut-off, and not this exception.
    */
   @Test
-  void askerGetsCutOffInsteadOfLaterHandlerException() {
+  void askerOfCutOffActorGetsStoppedException() {
     record Question() implements Request<Question, Integer> {}
     var scope = Variants.scope(o -> o.withKillGrace(Duration.ZERO));
     for (int i = 0; i < 500; i++) {

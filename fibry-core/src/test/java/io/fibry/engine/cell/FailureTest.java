@@ -115,7 +115,7 @@ class FailureTest {
 
   @Promise("8.3")
   @Test
-  void failedRollbackCopyFailsMessage() {
+  void failedStateCopyForRollbackFailsMessage() {
     var actor =
         scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()).initialState(() -> "state").rollback(s -> {
           throw new IllegalStateException("no copy");

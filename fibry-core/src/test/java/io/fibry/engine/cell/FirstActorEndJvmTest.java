@@ -16,7 +16,7 @@ class FirstActorEndJvmTest {
   }
 
   @Test
-  void firstActorEndInJvmCompletesNearEndOfStack() {
+  void endOfFirstActorInJvmCompletesNearEndOfStack() {
     try (var jvm = Child.java(List.of(), Program.class)) {
       jvm.awaitExit(0);
     }

@@ -73,7 +73,7 @@ class HandlerFaultTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void actorContinuesAfterAnyThrowable(Variants.Variant variant) {
+  void actorContinuesAfterAnyThrowableExceptOutOfMemoryError(Variants.Variant variant) {
     long seed = StressRuns.seed();
     System.out.println(variant + ": -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
@@ -214,7 +214,7 @@ class HandlerFaultTest {
    * its time. So a request to an ended actor must not build the text.
    */
   @Test
-  void refusalTextIsBuiltOnlyWhenRead() {
+  void stoppedExceptionBuildsTextOfExitReasonOnlyWhenRead() {
     var texts = new AtomicInteger();
     class CountedFailure extends IllegalStateException {
       private static final long serialVersionUID = 1;

@@ -65,7 +65,7 @@ class IdleEndTest {
   @Promise("7.3")
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void scopeCloseNeedsNoThread(boolean bounded) {
+  void closeOfScopeWithIdleActorNeedsNoThread(boolean bounded) {
     var mailbox = bounded ? Mailbox.bounded(2, Overflow.BLOCK) : Mailbox.unbounded();
     var actor = builder.mailbox(mailbox).newActorWithReturn(message -> message);
     actor.ask(1);
@@ -194,7 +194,7 @@ class IdleEndTest {
    * exactly once, or be refused.
    */
   @Test
-  void racingCloseLosesNoMessage() {
+  void closeOfIdleActorLosesNoMessageSentConcurrently() {
     long seed = StressRuns.seed();
     System.out.println("races with the close of an idle actor: -Dfibry.seed=" + seed);
     var random = new Random(seed);

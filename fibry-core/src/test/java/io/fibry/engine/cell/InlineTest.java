@@ -78,7 +78,7 @@ class InlineTest {
   /** The handler uses up the limit, so no time remains to wait for the promised answer. */
   @Promise("6.9")
   @Test
-  void limitOfPromisedAnswerCountsHandlersOwnTime() {
+  void limitOfPromisedAnswerIncludesTimeOfInlineHandler() {
     var limit = Duration.ofHours(1);
     var limitedScope = scope.openScope("limited", o -> o.withAskLimit(limit));
     var actor = limitedScope.anonymous().inlineRequests().newActor((Get request, ActorContext<Get> context) -> {
@@ -201,7 +201,7 @@ class InlineTest {
 
   @Promise("6.9")
   @Test
-  void messagesDuringInlineAskRunOnActorsOwnThread() {
+  void messagesSentDuringInlineAskRunOnOtherThread() {
     var messageThreads = new CopyOnWriteArrayList<Thread>();
     var actor = inlineBuilder.newActorWithReturn((Object m) -> {
       if (m instanceof Gate gate) gate.pass();
@@ -281,7 +281,7 @@ class InlineTest {
   }
 
   @Test
-  void sinkAnswersInline() {
+  void sinkWithInlineRequestsAnswersOnAskersThread() {
     Sink<StringBuilder> sink = inlineBuilder.initialState(StringBuilder::new).newSink();
 
     assertTrue(onVirtualThread(() -> sink.ask(s -> Thread.currentThread()) == Thread.currentThread()));
@@ -298,7 +298,7 @@ class InlineTest {
   }
 
   @Test
-  void endedActorIsNotRunInline() {
+  void inlineAskOfEndedActorThrowsStoppedException() {
     var actor = threadReturningActor(inlineBuilder);
     actor.close();
 
@@ -307,7 +307,7 @@ class InlineTest {
   }
 
   @Test
-  void inlineHandlerIsCancelledAtLimitOfScope() throws Exception {
+  void inlineHandlerSeesCancellationAtLimitOfScope() throws Exception {
     var actor = inlineBuilder.newActorWithReturn((Object m, ActorContext<Object> context) -> {
       boolean cancelledBeforeLimit = context.isCancelled();
       clock.advance(Duration.ofSeconds(30));

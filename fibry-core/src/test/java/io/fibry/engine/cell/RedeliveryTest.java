@@ -190,7 +190,7 @@ class RedeliveryTest {
   /** If a full actor refuses the nested request of an order, redelivery handles the order again. */
   @Promise("17.20")
   @Test
-  void refusedNestedRequestIsRetriedByRedelivery() {
+  void messageIsRedeliveredAfterItsNestedRequestIsRefused() {
     var payments = scope.named("payments").mailbox(Mailbox.bounded(1, Overflow.REJECT))
         .newActorWithReturn((Object message) -> {
           if (message instanceof Gate gate) gate.pass();

@@ -75,7 +75,7 @@ class RefusedNestedAskTest {
 
   @Promise("17.16")
   @Test
-  void nestedRefusalReachesAskerAndStateIsKept() {
+  void refusedNestedAskFailsOuterAskAndKeepsState() {
     var account = account(FailurePolicy.restart().withBudget(0, Duration.ofMinutes(1)).withRetries(3));
     account.ask("deposit 100");
 
@@ -89,7 +89,7 @@ class RefusedNestedAskTest {
 
   @Promise("17.16")
   @Test
-  void messageWithNestedRefusalBecomesDeadLetter() {
+  void messageWhoseNestedAskIsRefusedBecomesDeadLetter() {
     var account = account(FailurePolicy.stop());
 
     account.sendMessage("pay");
@@ -101,7 +101,7 @@ class RefusedNestedAskTest {
 
   @Promise("17.16")
   @Test
-  void refusedRequestAwaitedByFutureKeepsStateOfAsker() {
+  void refusedNestedRequestAwaitedByFutureKeepsState() {
     payments.close();
     var account = account(FailurePolicy.stop(), target -> switch (handledCount.get() % 2) {
       case 0 -> target.sendMessageReturn("charge").get();
@@ -117,7 +117,7 @@ class RefusedNestedAskTest {
 
   @Promise("17.16")
   @Test
-  void fullDownstreamMailboxRestartsNoActor() {
+  void askOfFullMailboxDoesNotRestartAskingActor() {
     ActorWithReturn<Object, Object> fullActor =
         app.named("full").mailbox(Mailbox.bounded(1, Overflow.REJECT)).newActorWithReturn(message -> {
           if (message instanceof Gate gate) gate.pass();
@@ -135,7 +135,7 @@ class RefusedNestedAskTest {
 
   @Promise("17.17")
   @Test
-  void nestedRefusalIsHandledByRequestFailurePolicy() {
+  void requestFailurePolicyDecidesWhenNestedAskIsRefused() {
     var account =
         account(FailurePolicy.resume().withRequestFailurePolicy(FailurePolicy.restart().withRetries(1).withoutLog()));
     account.ask("deposit");
@@ -160,7 +160,7 @@ class RefusedNestedAskTest {
 
   @Promise("17.17")
   @Test
-  void choosePolicyHandlesNestedRefusalsOnlyIfConfigured() {
+  void choosePolicySeesRefusedNestedAsksOnlyIfConfigured() {
     var chosenFailures = new ArrayList<Throwable>();
     var policy = FailurePolicy.choose(failure -> {
       chosenFailures.add(failure);
@@ -220,7 +220,7 @@ class RefusedNestedAskTest {
 
   @Promise("17.18")
   @Test
-  void refusalsAreLoggedOncePerSecondWithoutStack() {
+  void refusedNestedAsksAreLoggedOncePerSecondWithoutStack() {
     var account = account(FailurePolicy.resume());
 
     String text =

@@ -42,21 +42,21 @@ class ResidentFaultTest {
   }
 
   @Test
-  void requestToResidentActorWithoutThreadFails() {
+  void requestToResidentActorFailsIfItsThreadCannotStart() {
     assertThrows(OutOfMemoryError.class, this::createActor);
 
     assertInstanceOf(ActorStoppedException.class, failure(answer));
   }
 
   @Test
-  void residentActorWithoutThreadEnds() {
+  void residentActorEndsIfItsThreadCannotStart() {
     assertThrows(OutOfMemoryError.class, this::createActor);
 
     awaitEnd(actor::waitForExit);
   }
 
   @Test
-  void nameOfResidentActorWithoutThreadIsFree() {
+  void nameOfResidentActorIsFreeIfItsThreadCannotStart() {
     assertThrows(OutOfMemoryError.class, this::createActor);
 
     assertTrue(scope.find("threadless", Question.class).isEmpty());

@@ -152,7 +152,7 @@ class StackEdgeFaultTest {
   @Promise("3.1")
   @ParameterizedTest
   @MethodSource("cases")
-  void acceptedMessagesAreHandledAfterStackOverflow(String strategy, Mailbox<? super Integer> mailbox, Verb verb)
+  void acceptedMessagesAreHandledAfterStackOverflowInSend(String strategy, Mailbox<? super Integer> mailbox, Verb verb)
       throws Exception {
     try (var worker = new Worker()) {
       long seed = StressRuns.seed();

@@ -105,7 +105,7 @@ class StrategyFaultTest {
   }
 
   @Test
-  void rejectingPoolLosesNoMessage() throws Exception {
+  void executorThatRejectsTasksLosesNoRequest() throws Exception {
     try (var pool = new ThreadPoolExecutor(1, 1, 0, TimeUnit.SECONDS, new ArrayBlockingQueue<>(1))) {
       var actors = Stream
           .generate(() -> ActorSystem.anonymous().strategy(Strategy.of(pool)).newActorWithReturn((Integer i) -> i))
@@ -157,7 +157,7 @@ class StrategyFaultTest {
   }
 
   @Test
-  void actorWaitingForBusyPoolCanBeKilled() {
+  void actorWaitingForBusyExecutorCanBeKilled() {
     var pool = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().factory());
     var gate = new Gate();
     pool.execute(gate::passUninterruptibly);
@@ -173,7 +173,7 @@ class StrategyFaultTest {
   }
 
   @Test
-  void executorShutdownEndsItsActors() throws InterruptedException {
+  void actorEndsAtNextRequestAfterExecutorShutdown() throws InterruptedException {
     var pool = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().factory());
     var letters = new RecordedLetters();
     var actor = Variants.scope(letters).anonymous().strategy(Strategy.of(pool)).newActorWithReturn((Integer i) -> i);

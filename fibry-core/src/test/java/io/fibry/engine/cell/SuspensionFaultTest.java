@@ -31,7 +31,7 @@ class SuspensionFaultTest {
 
   @Promise("12.5")
   @Test
-  void failedCancelOfTimerLosesNoMessage() {
+  void failedCancelOfBackoffTimerLosesNoMessage() {
     var clock = new Clock() {
       @Override
       public Timer schedule(Duration delay, Runnable task) {
@@ -53,7 +53,7 @@ class SuspensionFaultTest {
 
   @Promise("12.5")
   @Test
-  void failedCancelOfTimerDoesNotPreventEnd() {
+  void failedCancelOfBackoffTimerDoesNotPreventEnd() {
     var clock = new Clock() {
       @Override
       public Timer schedule(Duration delay, Runnable task) {
@@ -72,7 +72,7 @@ class SuspensionFaultTest {
   }
 
   @Test
-  void failedTimerOfRestartLosesNoMessage() {
+  void failedScheduleOfBackoffTimerLosesNoMessage() {
     var clock = new Clock() {
       private int failuresLeft = 1;
 

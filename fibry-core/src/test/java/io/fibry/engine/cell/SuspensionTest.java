@@ -96,7 +96,7 @@ class SuspensionTest {
   /** The drain has taken the message out of the mailbox when it sees the request for a restart. */
   @Promise("17.3")
   @Test
-  void requestedRestartWithPauseLosesNoMessageOfBoundedMailbox() {
+  void restartRequestedWithBackoffLosesNoQueuedMessage() {
     var actor = actor(scope.anonymous().mailbox(Mailbox.bounded(10, Overflow.REJECT)));
     var gate = Gate.occupy(actor);
     actor.sendMessage("waits");
@@ -242,7 +242,7 @@ class SuspensionTest {
 
   @Promise("17.2")
   @Test
-  void logLineNamesBackoff() {
+  void failureLogShowsBackoff() {
     try (var logged = new Logged()) {
       var actor = scope.named("tired")
           .onFailure(FailurePolicy.restart().withBackoff(Duration.ofSeconds(1), Duration.ofSeconds(1)))
@@ -280,7 +280,7 @@ class SuspensionTest {
 
   @Promise("17.3")
   @Test
-  void stashedMessagesReturnAfterBackoff() {
+  void stashedMessagesAreHandledFirstAfterBackoff() {
     var actor = scope.anonymous().mailbox(Mailbox.unbounded().selective()).onFailure(BACKOFF)
         .initialState(states::incrementAndGet).newActor((Integer state, Object m, ActorContext<Object> context) -> {
           if (m instanceof RuntimeException failure) throw failure;
@@ -300,7 +300,7 @@ class SuspensionTest {
 
   @Promise("17.3")
   @Test
-  void failedMessageThatWasStashedIsHandledAgainOnce() {
+  void messageThatFailsAfterStashIsHandledAgainOnce() {
     var actor = scope.anonymous().mailbox(Mailbox.unbounded().selective()).onFailure(BACKOFF)
         .initialState(states::incrementAndGet)
         .newActorWithReturn((Integer state, Object m, ActorContext<Object> context) -> {

@@ -127,7 +127,7 @@ class TerminationTest {
 
   @Promise("5.2")
   @Test
-  void requestToActorInItsHooksFailsAtOnce() {
+  void requestToActorWhoseExitHooksRunFailsAtOnce() {
     var gate = new Gate();
     var actor = scope.anonymous().newActorWithReturn((Object m) -> m).closeOnExit(gate::pass);
     actor.askExit();
@@ -258,7 +258,7 @@ class TerminationTest {
   }
 
   @Test
-  void endingAnEndedActorChangesNothing() {
+  void stopCallsOnEndedActorKeepItsExitReason() {
     var actor = scope.anonymous().newActor((Object m) -> {});
     actor.close();
 

@@ -196,7 +196,7 @@ class TimersTest {
   }
 
   @Test
-  void exitReportsRemainingTimersInCreationOrder() {
+  void exitReportsDeadLettersOfTimersInCreationOrder() {
     long seed = StressRuns.seed();
     System.out.println("timers of all kinds: -Dfibry.seed=" + seed);
     var random = new Random(seed);
@@ -238,7 +238,7 @@ class TimersTest {
   }
 
   @Test
-  void timerOfEndedActorIsDeadLetterAtOnce() {
+  void timerMessageToEndedActorIsDeadLetterAtOnce() {
     actor.close();
 
     var timer = actor.sendMessageLater("later", Duration.ofDays(1));

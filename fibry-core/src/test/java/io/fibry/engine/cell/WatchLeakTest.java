@@ -29,7 +29,7 @@ class WatchLeakTest {
 
   @Promise("18.6")
   @Test
-  void watchKeepsNeitherActorInMemory() {
+  void watcherAndWatchedActorAreCollectedIfUnreferenced() {
     var probes = new ArrayList<WeakReference<?>>();
     for (int i = 0; i < 10; i++) probes.addAll(probesOfPair(i % 2 == 0));
 
@@ -65,7 +65,7 @@ class WatchLeakTest {
 
   @Promise("18.6")
   @Test
-  void watchedActorKeepsUnreferencedWatcher() {
+  void watchedActorKeepsUnreferencedWatcherUntilItEnds() {
     var target = ActorSystem.anonymous().newActor((Object m) -> {});
     var exitReason = new CompletableFuture<Object>();
     var watcher = new WeakReference<>(newWatcher(target, exitReason));
