@@ -269,7 +269,7 @@ class AnswerLimitTest {
    * races with the time-out.
    */
   @Test
-  void racingAnswerOrTimeoutCompletesEachRequest() {
+  void eachRequestCompletesWhenAnswerRacesWithTimeout() {
     long seed = StressRuns.seed();
     System.out.println("answers that race with limits: -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);

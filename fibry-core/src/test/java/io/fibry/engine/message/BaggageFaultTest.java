@@ -83,7 +83,7 @@ class BaggageFaultTest {
   @Promise("14.6")
   @ParameterizedTest
   @EnumSource
-  void failedPropagatorAffectsNoMessageAndNoPropagator(FailingCall failingCall) {
+  void failedPropagatorAffectsNoMessageAndNoOtherPropagator(FailingCall failingCall) {
     var propagator = new FailingPropagator(failingCall, new IllegalStateException("broken propagator"));
     var actor = recordingActor(scopeWith(propagator).anonymous());
 
@@ -122,7 +122,7 @@ class BaggageFaultTest {
 
   @ParameterizedTest
   @MethodSource("io.fibry.testing.Variants#strategiesAlone")
-  void interruptOfPropagatorReachesNoOtherMessage(Variant variant) {
+  void interruptSetByPropagatorReachesNoHandler(Variant variant) {
     // the engine clears the interrupt flag of the library's own threads only
     if (!variant.usesLibraryThreads()) return;
     var scope = Variants.scope(o -> o.withContextPropagator(new InterruptingPropagator()));

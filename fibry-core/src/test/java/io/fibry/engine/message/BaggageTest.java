@@ -79,7 +79,7 @@ class BaggageTest {
   @Promise("14.1")
   @ParameterizedTest
   @MethodSource("io.fibry.testing.Variants#strategiesAlone")
-  void senderKeepsItsBaggageAfterClose(Variant variant) {
+  void senderKeepsItsContextAfterItClosesActor(Variant variant) {
     var actor = recordingActor(variant.builder(scope));
 
     user.runWith("alice", () -> {
@@ -132,7 +132,7 @@ class BaggageTest {
 
   @Promise("14.2")
   @Test
-  void allSinkMethodsCarryBaggage() {
+  void codeSentByEachSinkMethodSeesBaggage() {
     var sink = Stereotypes.of(scope.anonymous()).sink(null);
 
     user.runWith("alice", () -> {
@@ -161,7 +161,7 @@ class BaggageTest {
 
   @Promise("14.3")
   @Test
-  void timerCarriesBaggageOfItsStart() {
+  void timerMessageCarriesBaggageCapturedAtTimerStart() {
     var actor = recordingActor(scope.anonymous().strategy(Strategy.CALLER));
 
     user.runWith("alice", () -> actor.sendMessageLater("once", Duration.ofMinutes(1)));
@@ -174,7 +174,7 @@ class BaggageTest {
 
   @Promise("14.1")
   @Test
-  void messageSentByHandlerCarriesItsBaggage() {
+  void messageSentByHandlerCarriesBaggageOfHandledMessage() {
     var target = recordingActor(scope.anonymous());
     var relay = scope.anonymous().newActor((Object message) -> {
       target.sendMessage(message);
@@ -364,7 +364,7 @@ class BaggageTest {
 
   @Promise("14.7")
   @Test
-  void actorGetsPropagatorsThatScopeHasAtCreation() {
+  void actorKeepsPropagatorsThatScopeHadWhenActorWasCreated() {
     var plainScope = Variants.scope(letters);
     var builder = plainScope.anonymous().mailbox(Mailbox.unbounded());
     var firstActor = recordingActor(builder);

@@ -250,7 +250,7 @@ class ContextPropagatorTest {
   @Promise("14.9")
   @ParameterizedTest
   @MethodSource("pools")
-  void propagatorSeesPoolWhenWorkerHandlesMessage(UnaryOperator<ActorBuilder<Object>> poolFactory) {
+  void propagatorSeesPoolAsActorOfMessageHandledByWorker(UnaryOperator<ActorBuilder<Object>> poolFactory) {
     var pool = poolFactory.apply(scope.named("pool")).newActorWithReturn((Object message) -> message);
 
     pool.sendMessage("sent");
@@ -263,7 +263,7 @@ class ContextPropagatorTest {
 
   @Promise("14.9")
   @Test
-  void propagatorSeesActorWhenEntityAddressIsUsed() {
+  void propagatorSeesActorInsteadOfEntityAddress() {
     var actors = new CopyOnWriteArrayList<Actor<Object>>();
     var entities = Entities.open(scope.anonymous(), Duration.ofHours(1), (ActorBuilder<Object> builder, String key) -> {
       actors.add(builder.newActor((Object message) -> {}));

@@ -84,7 +84,7 @@ class DeadlineTest {
 
   @Promise("4.16")
   @Test
-  void nestedAskHasRemainingTime() {
+  void nestedAskIsLimitedToRemainingTimeOfOuterRequest() {
     askWithinASecond(a, askLater(() -> b.ask(Job.act("slow", DeadlineTest::hang))));
     Job.awaitWaits(a);
 
@@ -313,7 +313,7 @@ class DeadlineTest {
 
   @Promise("4.16")
   @Test
-  void askAfterReplyHasNoRequestLimit() {
+  void askSentAfterReplyIsNotLimitedByAnsweredRequest() {
     var gate = new Gate();
     var answer = new CompletableFuture<Object>();
     var store = scope.anonymous().newActorWithReturn((String m) -> "stored " + m);

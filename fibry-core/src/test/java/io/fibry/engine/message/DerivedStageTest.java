@@ -165,7 +165,7 @@ class DerivedStageTest {
   }
 
   @Test
-  void callbackAfterAnswerIsNoCycle() {
+  void waitForCallbackAfterAnswerIsNoCycle() {
     var gate = new Gate();
     var asker = new CompletableFuture<ActorWithReturn<String, String>>();
     var askerThread = new CompletableFuture<Thread>();
@@ -198,7 +198,7 @@ class DerivedStageTest {
   }
 
   @Test
-  void dumpShowsAwaitedActor() {
+  void dumpShowsActorAwaitedThroughDerivedStage() {
     var gate = new Gate();
     var slowActor = scope.named("slow").newActorWithReturn((String text) -> {
       gate.pass();

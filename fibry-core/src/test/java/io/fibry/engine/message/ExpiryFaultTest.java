@@ -28,7 +28,7 @@ class ExpiryFaultTest {
   }
 
   @Test
-  void answerExpiresAfterFailedExpiry() {
+  void expiryOfRequestIsRetriedAfterItFails() {
     new AnswerLimit<>(new FailingAnswer(), "request", Deadline.NONE).run();
 
     Patience.await(expired);

@@ -87,7 +87,7 @@ class FailureEventsTest {
 
   @Promise("15.4")
   @Test
-  void exceptionWhoseMessageFailsDoesNotAffectActor() {
+  void exceptionWithThrowingGetMessageIsRecordedAsFailureEvent() {
     var actor = failingActor("unprintable", new Unprintable());
     try (var recorder = Recorder.of("fibry.Failure")) {
       actor.sendMessage(1);
@@ -137,7 +137,7 @@ class FailureEventsTest {
 
   @Promise("15.5")
   @Test
-  void failedRequestIsNoDeadLetterEvent() {
+  void requestToEndedActorIsNoDeadLetterEvent() {
     var actor = failingActor("asked", new IllegalStateException());
     actor.close();
     try (var recorder = Recorder.of("fibry.DeadLetter")) {
@@ -188,7 +188,7 @@ class FailureEventsTest {
 
   @Promise("15.6")
   @Test
-  void restartForFailureOfSiblingHasNoCause() {
+  void restartEventForFailureOfSiblingHasNoCause() {
     Scopes.configure(scope, o -> o.withFailurePolicy(FailurePolicy.restartAll()));
     var sibling = scope.named("sibling").newActor((Object message) -> {});
     var culprit = scope.named("failed").onFailure(FailurePolicy.escalate().withoutLog()).newActor((Object message) -> {

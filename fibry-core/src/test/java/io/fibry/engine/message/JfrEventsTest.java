@@ -269,7 +269,7 @@ class JfrEventsTest {
 
   @Promise("15.2")
   @Test
-  void askEventHasActorTypeAndOutcomeOnAskersThread() {
+  void askEventHasActorTypeOutcomeAndAskersThread() {
     var actor = scope.named("asked").newActorWithReturn((Object message) -> {
       pauseForMoment();
       return message;
@@ -330,7 +330,7 @@ class JfrEventsTest {
   }
 
   @Test
-  void slowMailboxEventHasExpectedWait() throws Exception {
+  void eventOfMessageRefusedByMaxWaitHasExpectedWait() throws Exception {
     var actor =
         newSlowActor(scope.named("slow").mailbox(Mailbox.bounded(9, Overflow.REJECT).withMaxWait(Duration.ofNanos(1))));
     Gate.occupy(actor);

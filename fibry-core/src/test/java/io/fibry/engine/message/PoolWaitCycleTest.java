@@ -79,7 +79,7 @@ class PoolWaitCycleTest {
   // ---- full mailboxes
 
   @Test
-  void onlyWorkerFailsWhenItSendsToFullMailboxOfItsPool() {
+  void singleWorkerFailsWhenItSendsToFullMailboxOfItsPool() {
     var pool = Job.worker(Pools.fixed(boundedBuilder("p"), 1));
 
     var outcome = Patience.value(Job.start(pool, Job.act("sends", () -> {
@@ -169,7 +169,7 @@ class PoolWaitCycleTest {
 
   @Promise("4.18")
   @Test
-  void poolWithFreeWorkerHasNoCycle() {
+  void workerMaySendToItsFullPoolWhileOtherWorkerIsFree() {
     var pool = Job.worker(Pools.fixed(boundedBuilder("p"), 2));
 
     var outcome = Job.start(pool, Job.act("sends", () -> {
@@ -327,7 +327,7 @@ class PoolWaitCycleTest {
   }
 
   @Test
-  void cycleThroughPoolHookIsFound() {
+  void cycleThroughExitHookOfPoolIsFound() {
     var pool = Job.worker(Pools.fixed(scope.named("p"), 2));
     var b = Job.worker(scope.named("b"));
     var gate = new Gate();
@@ -351,7 +351,7 @@ class PoolWaitCycleTest {
   // ---- cycles of others
 
   @Test
-  void cycleOfOtherWorkersIsNotReportedToOutsider() {
+  void outsiderThatAsksPoolInCycleGetsAnswer() {
     var pool = Job.worker(Pools.fixed(scope.named("p"), 1));
     var a = Job.worker(scope.named("a"));
     var gate = new Gate();

@@ -250,7 +250,7 @@ class ReplyTest {
   }
 
   @Test
-  void failedStageFailsRequestUnwrapped() {
+  void failedStageFailsRequestWithUnwrappedException() {
     var failure = new IOException("disk");
     var stage = new CompletableFuture<Long>();
     Actor<Account> account =
@@ -302,7 +302,7 @@ class ReplyTest {
   }
 
   @Test
-  void stageCompletedAfterExitChangesNothing() {
+  void stageCompletedAfterExitDoesNotAnswerRequest() {
     var stage = new CompletableFuture<Long>();
     Actor<Account> account = builder.newActor((message, context) -> context.replyWhen((Balance) message, stage));
     var answer = account.sendMessageReturn(new Balance());

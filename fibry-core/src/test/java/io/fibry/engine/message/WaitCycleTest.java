@@ -281,7 +281,7 @@ class WaitCycleTest {
    */
   @Promise("4.18")
   @Test
-  void taskRunByWaitingThreadDoesNotHideItsWait() {
+  void taskOnWaitingPoolThreadDoesNotHideCycle() {
     try (var pool = new ForkJoinPool(1)) {
       var a = Job.worker(scope.named("a").strategy(Strategy.of(pool)));
       var b = worker("b");
@@ -323,7 +323,7 @@ class WaitCycleTest {
   }
 
   @Test
-  void cycleNamesAllHandlersOfOneThread() {
+  void cycleNamesInlineHandlersOfOneThread() {
     var a = worker("a");
     var b = Job.worker(scope.named("b").inlineRequests());
     var c = Job.worker(scope.named("c").inlineRequests());
@@ -336,7 +336,7 @@ class WaitCycleTest {
 
   @Promise("4.18")
   @Test
-  void cycleThroughHookIsFound() {
+  void cycleThroughExitHookIsFound() {
     var a = worker("a");
     var b = worker("b");
     var outcome = new CompletableFuture<AskCycleException>();
