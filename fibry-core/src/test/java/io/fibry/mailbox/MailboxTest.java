@@ -32,7 +32,7 @@ class MailboxTest {
   }
 
   @Test
-  void withMaxWaitReturnsCopyAndIsDescribed() {
+  void withMaxWaitReturnsCopyWhoseTextShowsMaxWait() {
     var mailbox = Mailbox.bounded(3, Overflow.REJECT);
 
     assertEquals("bounded(3, REJECT) within 20 ms", mailbox.withMaxWait(Duration.ofMillis(20)).toString());

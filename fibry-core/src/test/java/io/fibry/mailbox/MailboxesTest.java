@@ -134,7 +134,7 @@ class MailboxesTest {
 
   @Promise("3.2")
   @Test
-  void blockMakesSenderWaitForCapacity() {
+  void overflowBlockMakesSenderWaitForCapacity() {
     var actor = fullActor(Overflow.BLOCK);
     var accepted = new CompletableFuture<Boolean>();
     var sender = Patience.startFiber(() -> accepted.complete(actor.sendMessage(3)));
