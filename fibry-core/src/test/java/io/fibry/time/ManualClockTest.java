@@ -52,7 +52,7 @@ class ManualClockTest {
   }
 
   @Test
-  void taskScheduledByTaskRunsInSameMove() {
+  void taskScheduledByTaskRunsDuringSameClockAdvance() {
     clock.schedule(Duration.ofSeconds(1), () -> clock.schedule(Duration.ofSeconds(1), logTask("second")));
 
     advanceSeconds(5);
@@ -71,7 +71,7 @@ class ManualClockTest {
 
   @Promise("12.2")
   @Test
-  void lateRunKeepsRhythmAndMakesNoBurst() {
+  void lateFixedRateTaskKeepsRhythmAndSkipsMissedRuns() {
     clock.scheduleAtFixedRate(Duration.ofSeconds(1), Duration.ofSeconds(2), () -> {
       logTask("tick").run();
       if (log.size() == 1) advanceSeconds(5); // moves the clock to second 6, so the runs of seconds 3 and 5 are skipped

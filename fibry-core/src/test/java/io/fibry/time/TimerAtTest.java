@@ -208,7 +208,7 @@ class TimerAtTest {
   }
 
   @Test
-  void batchIsHandedOverAtItsTimeIfClockMovesBeforeTimerIsSet() {
+  void batchIsHandledAtItsTimeIfClockMovesBeforeTimerIsSet() {
     Actor<String> batch = Batch.ofLists(scope.named("batch"), 100, seconds(10), texts -> log.addAll(texts));
     movedClock.moveBeforeNextTimer(seconds(4));
     batch.sendMessage("gathered");
@@ -220,7 +220,7 @@ class TimerAtTest {
   }
 
   @Test
-  void idleEntityEndsAtItsTickIfClockMovesBeforeTimerIsSet() {
+  void idleEntityEndsAtItsTimeIfClockMovesBeforeTimerIsSet() {
     Entities<String, String> entities = Entities.open(scope.named("account"), seconds(8), (builder, key) -> builder
         .initialState(() -> key).onStop((String name) -> log.add(name)).newActor((String state, String message) -> {}));
     entities.actor("ada").sendMessage("used");
