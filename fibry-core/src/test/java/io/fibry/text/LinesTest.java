@@ -8,7 +8,7 @@ class LinesTest {
   private static final String EMOJI = "\ud83d\ude00";
 
   @Test
-  void longTextIsCutBetweenCharacters() {
+  void longTextIsNotCutInsideSurrogatePair() {
     String text = "x".repeat(199) + EMOJI + "x".repeat(100);
 
     assertEquals("x".repeat(199) + "… (301 characters)", Lines.line(text));
@@ -16,7 +16,7 @@ class LinesTest {
   }
 
   @Test
-  void controlCharactersOfLongTextAreEscapedAfterCut() {
+  void longTextIsCutBeforeControlCharactersAreEscaped() {
     assertEquals("\\u0001".repeat(200) + "… (221 characters)", Lines.line("\u0001".repeat(221)));
   }
 }
