@@ -50,7 +50,7 @@ class SemanticsDocTest {
   }
 
   @Test
-  void durableChangesReferToDurablePromises() throws Exception {
+  void semanticsOfDurableActorsReferToDurablePromises() throws Exception {
     var changes = new LinkedHashMap<>(promises());
     changes.keySet().removeIf(number -> !number.startsWith(DURABLE_SECTION));
     var promises = durablePromises();

@@ -104,7 +104,7 @@ class SourceRulesTest {
   }
 
   @Test
-  void commentsBeginWithNoFreePronoun() {
+  void commentsBeginWithNoUnclearPronoun() {
     assertEquals(List.of(),
         linesWhere("(?:" + MAIN + "|test)", (line, comment) -> comment && FREE_PRONOUN.matcher(line).matches()));
   }

@@ -101,7 +101,7 @@ class TestLimitsRulesTest {
   }
 
   @Test
-  void testsWaitOnlyWithPatience() throws IOException {
+  void testsWaitOnlyThroughClassPatience() throws IOException {
     forbid(OWN_LIMIT, "wait with Patience: await, value, nextOf, awaitEnd, acquire, eventually, progress");
   }
 
@@ -121,7 +121,7 @@ class TestLimitsRulesTest {
   }
 
   @Test
-  void testsStartProcessesOnlyAsChild() throws IOException {
+  void testsStartProcessesOnlyThroughClassChild() throws IOException {
     forbid(OWN_PROCESS, "start the process as io.fibry.support.Child, which always ends it");
   }
 
