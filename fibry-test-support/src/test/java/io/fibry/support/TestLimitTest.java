@@ -135,15 +135,15 @@ class TestLimitTest {
   }
 
   @Test
-  void lineWithoutEndBelongsToItsOwnTest() {
+  void outputWithoutLineEndIsAttributedToItsTest() {
     var text = outputOf(OpenLines.class);
 
     assertTrue(text.contains("the last lines of this test:\na line of the second test\nits open line\n"), text);
   }
 
   @Test
-  void testsRunOnThreadsOfTheirOwn() {
-    assertEquals("test TestLimitTest.testsRunOnThreadsOfTheirOwn testsRunOnThreadsOfTheirOwn()",
+  void testRunsOnThreadNamedAfterIt() {
+    assertEquals("test TestLimitTest.testRunsOnThreadNamedAfterIt testRunsOnThreadNamedAfterIt()",
         Thread.currentThread().getName());
   }
 }
