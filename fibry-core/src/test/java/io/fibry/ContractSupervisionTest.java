@@ -26,7 +26,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** Tests how actors with each strategy and mailbox behave after a failure. */
 class ContractSupervisionTest {
   private static final FailurePolicy RESTART = FailurePolicy.restart().withoutLog();
-  private static final FailurePolicy BACK_OFF = RESTART.withBackoff(Duration.ofSeconds(1), Duration.ofSeconds(1));
+  private static final FailurePolicy BACKOFF = RESTART.withBackoff(Duration.ofSeconds(1), Duration.ofSeconds(1));
 
   private final RecordedLetters letters = new RecordedLetters();
   private final ManualScheduler clock = new ManualScheduler();
@@ -52,7 +52,7 @@ class ContractSupervisionTest {
   }
 
   private Actor<Object> suspendedActor(Variant variant) {
-    var actor = actor(variant, BACK_OFF);
+    var actor = actor(variant, BACKOFF);
     actor.sendMessage(new IllegalStateException("planned"));
     Patience.eventually(() -> ActorInternals.isSuspended(actor));
     return actor;

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 /** Checks the form of the sources of all modules. */
 class SourceRulesTest {
   private static final Pattern COMMENT = Pattern.compile("\\s*(//|\\*|/\\*).*");
-  private static final Pattern FREE_PRONOUN =
+  private static final Pattern UNCLEAR_PRONOUN =
       Pattern.compile("(?://|\\*|[.:;] )\\s*(Who|Whoever|Somebody|Nobody|One who) [a-z].*");
   private static final Pattern TEST_INCLUDE = Pattern.compile("<testInclude>(.*)</testInclude>");
   private static final Pattern LONG_STRING = Pattern.compile("\\s*(?:\\+ )?\"(?:[^\"\\\\]|\\\\.)*\"[,;)+ ]*");
@@ -106,7 +106,7 @@ class SourceRulesTest {
   @Test
   void commentsBeginWithNoUnclearPronoun() {
     assertEquals(List.of(),
-        linesWhere("(?:" + MAIN + "|test)", (line, comment) -> comment && FREE_PRONOUN.matcher(line).matches()));
+        linesWhere("(?:" + MAIN + "|test)", (line, comment) -> comment && UNCLEAR_PRONOUN.matcher(line).matches()));
   }
 
   @Test
