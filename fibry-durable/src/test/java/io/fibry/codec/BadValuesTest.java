@@ -43,7 +43,7 @@ class BadValuesTest {
   record Growth<T>(Optional<Growth<List<T>>> more) {}
 
   @Test
-  void endlesslyNestedTypeIsRefused() {
+  void typeWithTypeArgumentsNestedTooDeeplyIsRefused() {
     assertTrue(refusal(() -> Codec.of(Growing.class))
         .endsWith(" has type arguments more than 64 deep; nest them less deeply"));
   }
@@ -127,7 +127,7 @@ class BadValuesTest {
   }
 
   @Test
-  void codecExceptionWithoutTextIsReportedWithItsPath() {
+  void pathIsAddedToCodecExceptionWithoutText() {
     assertEquals("Added.null", new CodecException(null).enclosedBy("Added").getMessage());
     assertEquals("Added", new CodecException("").enclosedBy("Added").getMessage());
   }
@@ -139,7 +139,7 @@ class BadValuesTest {
   }
 
   @Test
-  void oldFormFunctionFailureIsCodecException() {
+  void functionThrowingForOldFormCausesCodecException() {
     assertEquals("Event.Old: the function for " + Old.class.getName() + " threw java.lang.IllegalStateException: made "
         + "up,\\nfor a test", oldFormFailure(old -> {
           throw new IllegalStateException("made up,\nfor a test");
@@ -147,7 +147,7 @@ class BadValuesTest {
   }
 
   @Test
-  void oldFormFunctionMustNotReturnNull() {
+  void functionReturningNullForOldFormCausesCodecException() {
     assertEquals("Event.Old: the function for " + Old.class.getName() + " returned null", oldFormFailure(old -> null));
   }
 

@@ -132,7 +132,7 @@ class CodecFuzzTest {
   }
 
   @Test
-  void valueSurvivesEncoding() {
+  void decodedValueEqualsEncodedValue() {
     for (int i = 0; i < ROUNDS; i++) {
       var value = value(0);
       byte[] bytes = CODEC.encode(value);

@@ -139,7 +139,7 @@ class CodecTest {
   }
 
   @Test
-  void typesWithSameSimpleNameNeedDifferentNames() {
+  void typesWithSameSimpleNameNeedExplicitNames() {
     var refusal = refusalOf(SameName.class);
 
     assertTrue(refusal.contains("'Circle'") && refusal.contains("named(..)"), refusal);

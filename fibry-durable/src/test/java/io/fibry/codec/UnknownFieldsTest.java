@@ -60,7 +60,7 @@ class UnknownFieldsTest {
   }
 
   @Test
-  void oldFormMayHaveRemovedFields() {
+  void removedFieldOfOldFormIsNotReportedAsUnknown() {
     record Before(int size) {}
     record Once(int size, int gone) {}
     record Now(long length) {}

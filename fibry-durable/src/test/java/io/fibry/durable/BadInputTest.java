@@ -134,7 +134,7 @@ class BadInputTest extends StoreFixture {
   }
 
   @Test
-  void messageForKeyOfOtherActorIsLoggedAndStaysPending() {
+  void messageIsLoggedAndStaysPendingWhenOtherActorHasItsKey() {
     var ada = STORING_HITS.newActor(scope.named("ada"), store);
     ada.ask(new Hit("x"));
     try (var otherHits = STORING_HITS.entities(scope.anonymous(), store, IDLE); var logged = new Logged()) {
@@ -171,7 +171,7 @@ class BadInputTest extends StoreFixture {
   // ---- builders of actors
 
   @Test
-  void selectiveMailboxIsRefused() {
+  void selectiveMailboxOfDurableActorIsRefused() {
     assertEquals("an actor of kind 'hits' cannot be made: a turn has the effects of exactly one message, so the "
         + "mailbox cannot be selective",
         refusal(() -> HITS.newActor(scope.named("ada").mailbox(Mailbox.unbounded().selective()), store)));
@@ -189,7 +189,7 @@ class BadInputTest extends StoreFixture {
 
   @ParameterizedTest
   @ValueSource(ints = {0, -1, Integer.MIN_VALUE})
-  void kindRefusesOptionsBelowOne(int number) {
+  void kindRefusesOptionValuesBelowOne(int number) {
     String suffix = " " + number + "; give 1 or more";
 
     assertEquals("kind 'hits': storeMessages" + suffix, refusal(() -> KIND.storeMessages(number)));

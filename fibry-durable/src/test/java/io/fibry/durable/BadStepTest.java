@@ -158,7 +158,7 @@ class BadStepTest extends TurnFixture {
   }
 
   @Test
-  void stepMayReadItsKeyAndActor() {
+  void stepMayReadKeyAndActorFromContext() {
     try (var ada = ada(KIND.storeMessages(9), context -> context.step("s", String.class,
         () -> context.key() + " " + context.self().name() + " " + context.isCancelled()))) {
       assertEquals("ada ada false", ada.ask(new Ask("?")));
@@ -222,20 +222,20 @@ class BadStepTest extends TurnFixture {
   }
 
   @Test
-  void stepWithUnencodableResultFailsEachTime() {
+  void failureOfStepWithUnencodableResultIsRemembered() {
     assertEquals("failed done [first, second]", handleTwice(store, () -> "\ud800"));
   }
 
   @Test
   @SuppressWarnings({"unchecked", "rawtypes"}) // a caller with a raw type could pass such a step
-  void stepWithResultOfWrongTypeFailsEachTime() {
+  void failureOfStepWithResultOfWrongTypeIsRemembered() {
     Callable effect = () -> 7;
 
     assertEquals("failed done [first, second]", handleTwice(store, effect));
   }
 
   @Test
-  void stepWithTooLargeResultFailsEachTime(@TempDir Path folder) {
+  void failureOfStepWithTooLargeResultIsRemembered(@TempDir Path folder) {
     try (var smallStore = FolderStore.open(folder, options -> options.withSegmentBytes(1 << 14))) {
       assertEquals("failed done [first, second]", handleTwice(smallStore, () -> "x".repeat(1 << 15)));
     }

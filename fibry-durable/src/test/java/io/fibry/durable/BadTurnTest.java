@@ -74,7 +74,7 @@ class BadTurnTest extends TurnFixture {
   }
 
   @Test
-  void everyMethodOfEventContextHasTestCall() {
+  void testedCallsCoverAllMethodsOfEventSourcedContext() {
     var names = Arrays.stream(EventSourcedContext.class.getMethods()).map(Method::getName)
         .filter(name -> !name.equals("key")).collect(Collectors.toCollection(TreeSet::new));
 
@@ -150,7 +150,7 @@ class BadTurnTest extends TurnFixture {
 
   @ParameterizedTest
   @ValueSource(strings = {"receive", "stash", "unstash"})
-  void mailboxCallsAreRefusedDuringTurn(String method) {
+  void receiveStashAndUnstashAreRefusedDuringTurn(String method) {
     assertEquals("notes 'ada' cannot " + method + ": a turn has the effects of exactly one message",
         refused(KIND, IllegalStateException.class, CALLS.get(method)));
   }
@@ -279,7 +279,7 @@ class BadTurnTest extends TurnFixture {
   }
 
   @Test
-  void eventThatCannotBeAppliedIsNamedOnLoad() {
+  void failureToApplyEventIsReportedOnLoad() {
     counting((n, noted) -> n + 1).ask(new Ask("persist"));
     scope.find("ada", Ask.class).orElseThrow().close();
 
@@ -295,7 +295,7 @@ class BadTurnTest extends TurnFixture {
   }
 
   @Test
-  void storedTurnsOfAnotherDefinitionAreRefused() {
+  void storedEventsAreRefusedByKindWithoutEventCodec() {
     counting((n, noted) -> n + 1).ask(new Ask("persist"));
     scope.find("ada", Ask.class).orElseThrow().close();
     var actor = OTHER.newActor(scope.named("ada"), store);
@@ -336,7 +336,7 @@ class BadTurnTest extends TurnFixture {
   }
 
   @Test
-  void handlerThatLoadsItsOwnKeyEndsItsLife() {
+  void turnIsRefusedWhenItsHandlerLoadsItsOwnKeyFromStore() {
     var failure = assertThrowsExactly(StorageFailedException.class, () -> ada(KIND, context -> {
       store.load(ADA);
       return context.persist(new Noted("x"));

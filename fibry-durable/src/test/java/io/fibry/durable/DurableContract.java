@@ -177,7 +177,7 @@ abstract class DurableContract extends StoreFixture {
   record Turn(int brightness) implements Request<Turn, Boolean> {}
 
   @Test
-  void initialStateMayBeSingleton() throws IOException {
+  void initialStateMayBeSingletonOfSealedType() throws IOException {
     var kind = Durable.kind("light", Turn.class).<Light>state(Off.INSTANCE).handler((light, turn, context) -> {
       context.reply(turn, light == Off.INSTANCE);
       return turn.brightness() == 0 ? Off.INSTANCE : new On(turn.brightness());
@@ -196,7 +196,7 @@ abstract class DurableContract extends StoreFixture {
   }
 
   @Test
-  void stateOfSingletonTypeIsRefused() {
+  void stateTypeWithOnlyOneValueIsRefused() {
     var kind = Durable.kind("alone", Turn.class);
 
     String text = assertThrows(IllegalArgumentException.class, () -> kind.state(Singleton.INSTANCE)).getMessage();
@@ -271,7 +271,7 @@ abstract class DurableContract extends StoreFixture {
   }
 
   @Test
-  void newActorKeepsKeyWhenKilledActorEndsLate() {
+  void lateEndOfKilledActorDoesNotFreeKeyOfNewActor() {
     var ada = account("ada");
     ada.sendMessage(new Deposit(500));
     assertEquals(500, ada.ask(new Balance()));
@@ -324,7 +324,7 @@ abstract class DurableContract extends StoreFixture {
   }
 
   @Test
-  void nullStateIsNotStored() {
+  void nullStateReturnedByHandlerIsNotStored() {
     var kind = Durable.kind("hits", String.class).state(0L).handler((n, hit) -> null);
     var page = kind.newActor(scope.named("home"), store);
     page.sendMessage("hit");

@@ -240,7 +240,7 @@ abstract class EndedActorsContract extends StoreFixture {
   }
 
   @Test
-  void forgottenViewRetainsNoEventsOfEndedActors() throws Exception {
+  void eventsOfEndedActorsAreNotRetainedForForgottenView() throws Exception {
     close(view("gone"));
     close(view("used"));
     eventually(() -> List.of("gone false", "used false").equals(views()));
@@ -291,7 +291,7 @@ abstract class EndedActorsContract extends StoreFixture {
   }
 
   @Test
-  void viewSeesSuccessiveLivesInOrder() throws Exception {
+  void viewSeesEventsOfSuccessiveLivesInOrder() throws Exception {
     close(view("seen"));
     pay(0, 1);
     pay(0, 1);

@@ -322,7 +322,7 @@ abstract class EventViewsContract extends StoreFixture {
   }
 
   @Test
-  void historyContainsOnlyItsKind() throws Exception {
+  void historyContainsOnlyTurnsOfItsKind() throws Exception {
     var otherKind = list(Durable.kind("other", Message.class));
     try (var otherLists = otherKind.entities(scope.anonymous(), store, IDLE)) {
       otherLists.actor("ada").ask(new Add("x"));

@@ -49,7 +49,7 @@ class LifeEndTest {
   }
 
   @Test
-  void endedActorEndsItsLife() {
+  void closedActorEndsItsLifeInStore() {
     for (int i = 0; i < 2; i++) {
       var ada = Bank.ACCOUNT.newActor(ActorSystem.named("ada"), recorder.store);
       ada.sendMessage(new Deposit(500));
@@ -62,7 +62,7 @@ class LifeEndTest {
   }
 
   @Test
-  void unreadableActorEndsItsLife() {
+  void unreadableActorEndsItsLifeInStore() {
     recorder.memory.append(turn(ADA, recorder.memory.load(ADA).life(), "no turn"));
 
     try (var ada = Bank.ACCOUNT.newActor(ActorSystem.named("ada"), recorder.store)) {

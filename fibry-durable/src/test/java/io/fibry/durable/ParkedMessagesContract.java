@@ -234,7 +234,7 @@ abstract class ParkedMessagesContract extends DeskFixture {
   }
 
   @Test
-  void stepsOfParkedMessagesAreRetainedInFullStates() throws IOException {
+  void stepsOfParkedMessagesAreRetainedByFullStateTurns() throws IOException {
     var bills = List.<Bill>of(new Sent("a"), new Sent("b"), new Sent("c"), new Sent("d"));
     parkAll(bills);
     handlerFails = false;
@@ -252,7 +252,7 @@ abstract class ParkedMessagesContract extends DeskFixture {
   }
 
   @Test
-  void stepOfDiscardedMessageIsNotRunAgain() throws IOException {
+  void stepIsNotRunAgainWhenDiscardedMessageIsSentAgain() throws IOException {
     parkAll(List.of(new Sent("a")));
     handlerFails = false;
     till().discard(store, till().parked(store).getFirst());

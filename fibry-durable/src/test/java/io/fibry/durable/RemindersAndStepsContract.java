@@ -191,7 +191,7 @@ abstract class RemindersAndStepsContract extends DeskFixture {
   }
 
   @Test
-  void stepAfterCancelledStepFailsUntilMessageIsRepeated() {
+  void stepAfterCancelledStepFailsInSameAttemptOnly() {
     var ada = Durable.kind("payer", Message.class).state(Desk.EMPTY).handler((state, message, context) -> {
       String outcome;
       try {
@@ -229,7 +229,7 @@ abstract class RemindersAndStepsContract extends DeskFixture {
   }
 
   @Test
-  void repeatedMessageWithChangedStepsIsRefused() {
+  void turnFailsWhenStepsOfRepeatedMessageDiffer() {
     var ada = ada();
     assertThrows(IllegalStateException.class, () -> ada.ask(new Work("w", List.of("charge", "ship"), 2)));
 

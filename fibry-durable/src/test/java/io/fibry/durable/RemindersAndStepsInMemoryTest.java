@@ -19,7 +19,7 @@ class RemindersAndStepsInMemoryTest extends RemindersAndStepsContract {
   }
 
   @Test
-  void reminderDueDuringDeliveryIsDelivered() {
+  void reminderThatBecomesDueDuringDeliveryIsDelivered() {
     var plainStore = store;
     store = storeWhoseClockJumps(Duration.ofHours(1));
     var ada = ada();

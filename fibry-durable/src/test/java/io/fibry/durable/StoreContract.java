@@ -71,7 +71,7 @@ abstract class StoreContract {
   }
 
   @Test
-  void storeReturnsAppendedTurns() {
+  void reopenedStoreReturnsAppendedTurns() {
     byte[] largeBody = new byte[500_000];
     new Random(1).nextBytes(largeBody);
     var firstStore = open();
@@ -148,7 +148,7 @@ abstract class StoreContract {
   }
 
   @Test
-  void laterTurnOfSameCommitReplacesAndRemovesMessages() {
+  void laterTurnsReplaceAndRemoveMessagesOfSameCommit() {
     var store = open();
     long life = store.load(ADA).life();
     var turns = new ArrayList<CompletableFuture<Void>>();

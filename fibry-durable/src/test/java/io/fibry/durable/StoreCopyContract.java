@@ -129,7 +129,7 @@ abstract class StoreCopyContract extends DeskFixture {
   }
 
   @Test
-  void copiedActorsContinueInEachStore() throws Exception {
+  void copiedActorsContinueInEachKindOfStore() throws Exception {
     for (var targetMaker : List.of(MEMORY, FOLDER, maker)) {
       received.clear();
       fill();
@@ -152,7 +152,7 @@ abstract class StoreCopyContract extends DeskFixture {
   }
 
   @Test
-  void turnNumbersSurviveCopyWithoutOldTurns() throws Exception {
+  void copyOfStoreWithoutOldTurnsKeepsTurnNumbers() throws Exception {
     var ada = new Store.ActorId("list", "ada");
     appendTurns(ada, store.beginLife(ada, 9), 10, 11);
     long life = store.beginLife(ada, 19);
@@ -236,7 +236,7 @@ abstract class StoreCopyContract extends DeskFixture {
   }
 
   @Test
-  void turnStoredDuringCopyIsDetected() throws Exception {
+  void copyFailsWhenSourceStoresTurnMeanwhile() throws Exception {
     fill();
     var ada = new Store.ActorId("desk", "ada");
     var target = another(maker);

@@ -369,7 +369,7 @@ abstract class StoredMessagesContract extends DeskFixture {
   }
 
   @Test
-  void askerOfStoredRequestGetsItsFailure() {
+  void askerOfStoredRequestGetsFailureOfHandler() {
     var kind = keeping();
     var ada = kind.newActor(scope.named("ada"), store);
 

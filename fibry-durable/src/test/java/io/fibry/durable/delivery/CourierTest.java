@@ -136,7 +136,7 @@ class CourierTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void waitingAskRespectsAskLimitOfScope(boolean isStored) {
+  void requestWaitingForCourierTimesOutAtAskLimit(boolean isStored) {
     var kind = isStored ? LIST : KIND.state("").handler((String items, Add add, DurableContext<Add> context) -> items);
     var ada = kind.newActor(scope.named("ada"), store);
     SharedStoreAccess.deliverPending(store, ADA);
@@ -255,7 +255,7 @@ class CourierTest {
   }
 
   @Test
-  void failedCourierIsRetriedDespiteEarlierDueMessage() {
+  void failedReadIsRetriedWhenAnotherMessageIsDueEarlier() {
     try (var delivery = new PendingDelivery(store, (DefaultDurableBuilder<Add>) KIND,
         BlockBuilder.of(scope.anonymous()), key -> true)) {
       delivery.start(key -> null);

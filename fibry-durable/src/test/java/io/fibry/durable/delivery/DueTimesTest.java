@@ -46,7 +46,7 @@ class DueTimesTest {
   }
 
   @Test
-  void keyAddedAfterItsDueTimeBecomesDueAgain() {
+  void keyAddedAgainAfterItWasDueBecomesDueAgain() {
     add("a", 10);
     dueKeysAfter(10);
     add("a", 15);
@@ -179,7 +179,7 @@ class DueTimesTest {
   }
 
   @Test
-  void clockFailureAfterLastTimerDelaysNoLaterKey() {
+  void keysAreDueDespiteClockFailureAfterLastTimer() {
     var isBroken = new AtomicBoolean();
     var calendar = new DueTimes(() -> readOrFail(isBroken), clock, dueKeys::add);
     calendar.add("a", Instant.EPOCH.plusSeconds(10));

@@ -38,7 +38,7 @@ class KeyDeliveryTest {
   }
 
   @Test
-  void requestIsHeldUntilReleasedRequestsAreSent() {
+  void requestIsHeldUntilEarlierReleasedRequestsAreSent() {
     delivery.beginReading();
     delivery.holdRequest(firstRequest);
     delivery.endReading();

@@ -27,7 +27,7 @@ class RequestLimitTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void courierRunsNoCallbackOfAskerWhenAnswerIsImmediate(boolean isAnsweredBefore) {
+  void callbackOfAskerRunsOnOtherThreadWhenAnswerIsImmediate(boolean isAnsweredBefore) {
     var limit = RequestLimit.start(Scheduler.system(), Duration.ofDays(1));
     var answer = new CompletableFuture<String>();
     var askerThread = answer.thenApply(text -> Thread.currentThread());
@@ -39,7 +39,7 @@ class RequestLimitTest {
   }
 
   @Test
-  void askerGetsErrorOfSending() {
+  void askerGetsErrorThrownWhileSendingRequest() {
     var error = new StackOverflowError();
     var answer = new CompletableFuture<String>();
 

@@ -54,7 +54,7 @@ class TurnPipelineTest {
   }
 
   @Test
-  void refusedTurnOfEarlierLifeDoesNotCountForNewLife() {
+  void newLifeIgnoresRefusedTurnOfEarlierLife() {
     Thread storeThread;
     synchronized (delivery) {
       storeThread = Thread.ofPlatform().start(() -> appends.getFirst().completeExceptionally(
@@ -68,7 +68,7 @@ class TurnPipelineTest {
   }
 
   @Test
-  void refusedTurnOfCurrentLifeCountsUntilNextLoad() {
+  void refusalOfTurnIsReportedUntilNextLoad() {
     appends.getFirst().completeExceptionally(new StoreWriteException("made up, for a test", null));
 
     assertTrue(turns.isAnyRefused());

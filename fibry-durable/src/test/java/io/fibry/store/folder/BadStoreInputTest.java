@@ -131,7 +131,7 @@ class BadStoreInputTest {
   }
 
   @Test
-  void negativeFailureCountIsRefused() {
+  void failNextOfMemoryStoreRefusesNegativeNumber() {
     assertEquals("-1 writes cannot be refused; give zero or more", refusal(() -> MemoryStore.open().failNext(-1)));
   }
 
@@ -147,7 +147,7 @@ class BadStoreInputTest {
   }
 
   @Test
-  void replacedLogFileIsReportedAsDamage() throws Exception {
+  void logFileWithForeignBytesIsReportedAsDamage() throws Exception {
     try (var store = (LogStore) FolderStore.open(folder, options -> options.withSegmentBytes(4096))) {
       long life = store.load(ADA).life();
       for (int i = 1; i <= 6; i++) store.append(turn(life, i)).toCompletableFuture().get();

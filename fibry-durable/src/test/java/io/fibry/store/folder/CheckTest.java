@@ -125,7 +125,7 @@ class CheckTest {
   }
 
   @Test
-  void tornEndIsReportedAsDoubtAndNotAsDamage() throws Exception {
+  void tornEndOfLogIsReportedAsDoubtAndNotAsDamage() throws Exception {
     fill(2);
     var log = data().resolve("00000001.log");
     byte[] bytes = Files.readAllBytes(log);
@@ -144,7 +144,7 @@ class CheckTest {
   }
 
   @Test
-  void salvageKeepsTurnsBeforeMissingTurn() throws Exception {
+  void salvageKeepsTurnsBeforeDamagedTurn() throws Exception {
     fill(9);
     damage(ADA, 6);
     damage(GRACE, 6); // the later full states of Grace are undamaged
@@ -191,7 +191,7 @@ class CheckTest {
   }
 
   @Test
-  void historyContinuesInSalvagedStore() throws Exception {
+  void historyOfSalvagedStoreContinuesAtOldOffset() throws Exception {
     fill(9);
     String offset;
     try (var store = open(data()); var history = store.history("account", "")) {

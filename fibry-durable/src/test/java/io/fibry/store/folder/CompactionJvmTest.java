@@ -48,7 +48,7 @@ class CompactionJvmTest {
   }
 
   @Test
-  void filesAsLargeAsMemoryAreRewritten(@TempDir Path folder) {
+  void compactionRewritesFilesAsLargeAsHeap(@TempDir Path folder) {
     try (var child = Child.java(List.of("-Xmx16m", "-XX:+UseSerialGC"), Program.class, folder.toString())) {
       child.awaitLine("rewritten");
       child.awaitExit(0);

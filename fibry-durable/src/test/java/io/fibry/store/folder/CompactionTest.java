@@ -67,13 +67,13 @@ class CompactionTest {
   }
 
   @Test
-  void liveRecordsAreFoundWhileTheyMove() throws Exception {
+  void liveRecordsAreReadableWhileCompactionMovesThem() throws Exception {
     writeReadAndReopen(() -> memory, 1_000);
   }
 
   @Test
-  @Soak(counterpart = "CompactionTest.liveRecordsAreFoundWhileTheyMove")
-  void liveRecordsAreFoundWhileTheyMoveOnRealDisk(@TempDir Path folder) throws Exception {
+  @Soak(counterpart = "CompactionTest.liveRecordsAreReadableWhileCompactionMovesThem")
+  void liveRecordsAreReadableWhileCompactionMovesThemOnRealDisk(@TempDir Path folder) throws Exception {
     writeReadAndReopen(() -> StorageDirectory.open(folder), 5_000);
   }
 

@@ -46,7 +46,7 @@ class FolderStoreTest {
   }
 
   @Test
-  void storeReturnsAppendedTurns() throws Exception {
+  void reopenedStoreReturnsAppendedTurns() throws Exception {
     byte[] largeBody = new byte[9_000];
     new Random(1).nextBytes(largeBody);
     try (var store = open()) {
@@ -154,7 +154,7 @@ class FolderStoreTest {
   }
 
   @Test
-  void damageFoundOnReadAffectsOneActor() throws Exception {
+  void damageFoundOnReadAffectsOnlyItsActor() throws Exception {
     try (var store = open()) {
       long adaLife = store.load(ADA).life();
       append(store, turn(ADA, adaLife, 1, false, "of Ada".getBytes()));

@@ -145,7 +145,7 @@ class RecorderTest {
   }
 
   @Test
-  void brokenStoreCausesOneEvent() throws Exception {
+  void brokenStoreCausesOneStoreBrokenEvent() throws Exception {
     var faulty = newFaultyDisk();
     try (var recorded = new Recorded("fibry.StoreBroken"); var logged = new Logged()) {
       try (var store = openStore(faulty)) {

@@ -21,7 +21,7 @@ class StoreBackendTest {
   private final Store plainStore = Intercepted.of(Store.class, store, (method, arguments, call) -> call.pass());
 
   @Test
-  void backendIsStoreItself() {
+  void storeThatImplementsBackendIsItsOwnBackend() {
     assertSame(store, StoreBackend.of(store));
   }
 

@@ -162,7 +162,7 @@ class CompactionPauseTest {
   }
 
   @Test
-  void compactionIsPausedDuringReadsAndWrites() {
+  void compactionPausesBetweenItsReadsAndWrites() {
     fill(4);
     runCompaction();
 
@@ -204,7 +204,7 @@ class CompactionPauseTest {
   }
 
   @Test
-  void stoppedCompactionEndsSegmentWithoutFurtherPauses() {
+  void stoppedCompactionFinishesSegmentWithoutPauses() {
     fill(4);
     var pausesAtAction = new ArrayList<Integer>();
     pauseAction = () -> {
@@ -234,7 +234,7 @@ class CompactionPauseTest {
   }
 
   @Test
-  void compactionFailsWhenClockSetBackRetainsMoreRecords() {
+  void compactionFailsWhenClockSetBackMakesMoreRecordsLive() {
     index.setRetention("old", Duration.ofDays(1));
     now = now.plus(Duration.ofDays(2));
     for (int i = 0; i < 30; i++) write(STATES + 1);

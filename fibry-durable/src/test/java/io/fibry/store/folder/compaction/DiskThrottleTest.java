@@ -22,7 +22,7 @@ class DiskThrottleTest {
   }
 
   @Test
-  void throttlePausesThreeTimesAsLongAsWorkPerMebibyte() {
+  void pauseAfterEachMebibyteIsThreeTimesItsWorkTime() {
     throttle.begin();
     work(DiskThrottle.WORK_BYTES - 1, 10);
     work(1, 20);
@@ -32,7 +32,7 @@ class DiskThrottleTest {
   }
 
   @Test
-  void waitingTimeDoesNotCountAsWork() {
+  void timeBeforeBeginDoesNotCountAsWork() {
     throttle.begin();
     work(DiskThrottle.WORK_BYTES - 1, 10);
     nanos += 1_000_000;

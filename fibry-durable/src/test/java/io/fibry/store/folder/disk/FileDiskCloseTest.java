@@ -113,7 +113,7 @@ class FileDiskCloseTest {
   private Path temporary;
 
   @Test
-  void folderIsFreeAfterCloseOfFileFailed() throws IOException {
+  void folderIsUnlockedWhenCloseOfFileFails() throws IOException {
     var folder = temporary.resolve("store");
     var disk = FileDisk.open(folder, (file, options, attributes) -> new FailingChannel());
     disk.write("a", 0, ByteBuffer.wrap(new byte[] {1}));
@@ -124,7 +124,7 @@ class FileDiskCloseTest {
   }
 
   @Test
-  void allFilesAreClosedAfterCloseOfFileFailed() throws IOException {
+  void allFilesAreClosedWhenCloseOfOneFileFails() throws IOException {
     var channels = List.of(new FailingChannel(), new FailingChannel(), new FailingChannel());
     var unopened = new ArrayDeque<>(channels);
     var disk = FileDisk.open(temporary.resolve("store"), (file, options, attributes) -> unopened.remove());

@@ -23,7 +23,7 @@ class PrivateFolderTest {
   }
 
   @Test
-  void namesOfNewFolderAndItsNewParentsAreSynced() throws Exception {
+  void parentsOfNewFoldersAreSynced() throws Exception {
     Files.writeString(temporary.resolve("file"), "x");
 
     assertEquals(List.of(Path.of(""), Path.of("a"), Path.of("a/b")), syncedBy(temporary.resolve("a/b/c")));
@@ -31,14 +31,14 @@ class PrivateFolderTest {
 
   /** The process that created an empty folder may have died before it synced the folder's name. */
   @Test
-  void nameOfEmptyFolderIsSynced() throws Exception {
+  void parentOfExistingEmptyFolderIsSynced() throws Exception {
     Files.createDirectories(temporary.resolve("a/b"));
 
     assertEquals(List.of(Path.of("a")), syncedBy(temporary.resolve("a/b")));
   }
 
   @Test
-  void nameOfFolderWithFilesIsNotSynced() throws Exception {
+  void parentOfFolderWithFilesIsNotSynced() throws Exception {
     Files.writeString(temporary.resolve("file"), "x");
 
     assertEquals(List.of(), syncedBy(temporary));

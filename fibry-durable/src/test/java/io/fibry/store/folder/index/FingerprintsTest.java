@@ -49,7 +49,7 @@ class FingerprintsTest {
   }
 
   @Test
-  void kindAndKeyAreSeparatedInFingerprint() {
+  void fingerprintDependsOnBoundaryBetweenKindAndKey() {
     var hasher = FingerprintHasher.random();
 
     assertNotEquals(hasher.of(new Store.ActorId("ab", "c")), hasher.of(new Store.ActorId("a", "bc")));

@@ -30,7 +30,7 @@ class IndexStripeTest {
   private long lastOffset;
 
   @Test
-  void stripeMatchesMapModel() {
+  void stripeMatchesMapModelAfterRandomSteps() {
     System.out.println("stripe: -Dfibry.seed=" + seed);
     for (int step = 0; step < STEPS; step++) {
       int actor = random.nextInt(1 + random.nextInt(ACTORS)); // some actors are chosen often

@@ -116,7 +116,7 @@ class LastFrameTest {
 
   /** The first store is killed before it marks its turns, and the next store marks them. */
   @Test
-  void openedStoreMarksTurnsOfKilledStore() throws Exception {
+  void openMarksTurnsThatKilledStoreLeftUnmarked() throws Exception {
     var disk = killedWhenIdle(CrashDisk.empty(), SMALL, 2);
     var frames = frames(disk);
     var zeros = ByteBuffer.allocate(frames.getLast().size());
