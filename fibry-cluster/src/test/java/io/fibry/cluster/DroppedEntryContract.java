@@ -51,7 +51,7 @@ abstract class DroppedEntryContract {
   }
 
   @Test
-  void nodeKeepsItsPartitionsAfterItsEntryIsDropped() {
+  void nodeKeepsPartitionsWhenServerDropsItsEntry() {
     try (var a = join("a"); var b = join("b"); var server = network.connect(app, "server")) {
       Places.host(a, scope);
       var places = Places.host(b, scope);
@@ -69,7 +69,7 @@ abstract class DroppedEntryContract {
   }
 
   @Test
-  void nodeRejoinsWithNewLifeWhenItsEntryIsDropped() {
+  void nodeWithDroppedEntryRejoinsWithNewLifeAtHeartbeat() {
     try (var a = join("a"); var server = network.connect(app, "server")) {
       var places = Places.host(a, scope);
       String life = a.self().id();

@@ -252,7 +252,7 @@ abstract class DurableEntityPlacementContract {
   }
 
   @Test
-  void nodeHostsKindOnlyOnce() {
+  void nodeRefusesToHostKindThatItAlreadyHosts() {
     var a = join("a");
     host(a).close();
     host(a);

@@ -365,7 +365,7 @@ abstract class EntityPlacementContract {
   }
 
   @Test
-  void nodeHostsKindOnlyOnce() {
+  void nodeRefusesToHostKindThatItAlreadyHosts() {
     try (var a = join("a")) {
       var accounts = host(a);
 

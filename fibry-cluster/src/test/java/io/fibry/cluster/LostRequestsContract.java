@@ -198,7 +198,7 @@ abstract class LostRequestsContract {
 
   /** The mailboxes are full, so most requests wait at the owner's node, outside the mailboxes. */
   @Test
-  void requestsWaitingForCapacityAreNotLost() {
+  void requestsWaitingForCapacityAreNotReportedLost() {
     var owner = join("home");
     Actor<Job> slowActor = scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)).newActor(this::answerLater);
     owner.expose("slow", Job.class, slowActor);
@@ -295,7 +295,7 @@ abstract class LostRequestsContract {
 
   /** Older nodes send no keep-alives, so a request without keep-alives may be at an older node. */
   @Test
-  void requestsAreNotLostWhileOlderNodeIsMember() {
+  void requestsAreNotReportedLostWhileOlderNodeIsMember() {
     var owner = join("home");
     host(owner);
     var asker = asker();

@@ -57,7 +57,7 @@ class MembersTest {
   }
 
   @Test
-  void messagesOfInternalActorsAreNotCounted() {
+  void scopeReportOmitsMessagesOfInternalActors() {
     try (var a = join("a"); var b = join("b")) {
       a.entities("account", String.class);
       await(a, "a", "b");
@@ -73,7 +73,7 @@ class MembersTest {
 
   /** A transport may call the reader of a watch once more after its subscription is closed. */
   @Test
-  void entryThatArrivesAfterNodeHasLeftIsNoDeadLetter() {
+  void tableChangeAfterNodeHasLeftCausesNoDeadLetter() {
     var lastEntries = new ConcurrentHashMap<Consumer<ClusterTransport.Entry>, ClusterTransport.Entry>(); // by reader
     var deadLetters = new LinkedBlockingQueue<DeadLetter>();
     try (
@@ -109,7 +109,7 @@ class MembersTest {
   record Hello() implements Request<Hello, String> {}
 
   @Test
-  void remoteRequestCountsAsOneMessage() {
+  void scopeReportCountsRemoteRequestAsOneMessage() {
     try (var a = join("a"); var b = join("b")) {
       await(a, "a", "b");
       b.expose("greeter", Hello.class, scope.anonymous()

@@ -202,7 +202,7 @@ class NodeLeaseTest {
   }
 
   @Test
-  void lifeContinuesWhenSomeHeartbeatAnswersAreLost() {
+  void nodeKeepsItsLifeWhenSomeHeartbeatAnswersAreLost() {
     Places.host(a, scope);
     var place = join("asking").entities("place", Where.class).actor("x");
     String life = a.self().id();
@@ -219,7 +219,7 @@ class NodeLeaseTest {
   }
 
   @Test
-  void lifeEndsWhenWallClockIsSetForward() {
+  void nodeEndsItsLifeWhenWallClockIsSetForward() {
     Places.host(a, scope);
     var place = join("asking").entities("place", Where.class).actor("x");
     String life = a.self().id();
@@ -249,7 +249,7 @@ class NodeLeaseTest {
   }
 
   @Test
-  void nameTakenDuringLapseStaysWithNewNode() {
+  void nameTakenAfterLeaseOfNodeExpiredStaysWithNewNode() {
     fault = Fault.CUT;
     passTime(LEASE.plusSeconds(3));
     var firstJoin = CompletableFuture.supplyAsync(() -> join("a"), Patience::startFiber);
@@ -363,7 +363,7 @@ class NodeLeaseTest {
 
   /** Node b joins after the entry of node a was dropped, so it has seen no heartbeat of node a. */
   @Test
-  void lateJoinerWaitsForLeaseOfUnseenLife() {
+  void newNodeTakesNoKeysUntilLeaseOfUnseenNodeExpires() {
     var actorOfA = Places.host(a, scope).actor("x");
     fault = Fault.CUT;
     serverDropsEntryOf("a");
@@ -382,7 +382,7 @@ class NodeLeaseTest {
 
   /** The monotonic clock of a suspended machine stops; its wall clock is right when it resumes. */
   @Test
-  void suspendedNodeAnswersNothingWhenItResumes() {
+  void resumedNodeAnswersNothingUntilItRejoins() {
     Places.host(a, scope);
     var place = join("asking").entities("place", Where.class).actor("x");
     assertAnswers("a", place);

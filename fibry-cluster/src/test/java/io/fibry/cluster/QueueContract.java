@@ -206,7 +206,7 @@ abstract class QueueContract {
   }
 
   @Test
-  void repeatedlyFailingWorkIsParked() {
+  void repeatedlyFailingWorkIsParkedAndCanBeRetried() {
     var consumer = mails(a).consume(attempts(3), this::send);
     mails(b).put(new Mail("bad"));
     mails(b).put(new Mail("worse-than-bad"));
@@ -358,7 +358,7 @@ abstract class QueueContract {
   // ---- bad input
 
   @Test
-  void nodeConsumesQueueOnlyOnce() {
+  void nodeRefusesSecondConsumerOfQueue() {
     Exitable consumer = mails(a).consume(1, this::send);
 
     assertEquals("node 'a' works on queue 'mails' already; close that work",

@@ -287,7 +287,7 @@ abstract class RemoteActorContract {
   }
 
   @Test
-  void offerEndsWithItsActor() {
+  void nodeStopsExposingActorWhenActorEnds() {
     var till = till();
     var offer = a.expose("till", Till.class, till);
 
@@ -365,7 +365,7 @@ abstract class RemoteActorContract {
   }
 
   @Test
-  void nodeExposesNameOnlyOnce() {
+  void nodeRefusesToExposeNameThatItAlreadyExposes() {
     a.expose("till", Till.class, till());
 
     var failure = assertThrows(IllegalStateException.class, () -> a.expose("till", Till.class, till()));

@@ -119,7 +119,7 @@ abstract class RemoteCancellationContract {
   }
 
   /** Fills the mailbox, so that later requests wait on the node, outside the mailbox. */
-  private void checkRequestCancelledOutsideMailboxIsNotHandled(Actor<Job> worker) {
+  private void checkRequestCancelledWhileMailboxIsFullIsNotHandled(Actor<Job> worker) {
     var first = worker.sendMessageReturn(FIRST);
     Patience.await(firstJobStarted);
     var second = worker.sendMessageReturn(SECOND);
@@ -142,13 +142,13 @@ abstract class RemoteCancellationContract {
   }
 
   @Test
-  void requestCancelledOutsideMailboxIsNotHandledByActor() {
-    checkRequestCancelledOutsideMailboxIsNotHandled(exposedWorker(SMALL_MAILBOX));
+  void requestCancelledWhileMailboxIsFullIsNotHandledByActor() {
+    checkRequestCancelledWhileMailboxIsFullIsNotHandled(exposedWorker(SMALL_MAILBOX));
   }
 
   @Test
-  void requestCancelledOutsideMailboxIsNotHandledByEntity() {
-    checkRequestCancelledOutsideMailboxIsNotHandled(workerEntity(SMALL_MAILBOX));
+  void requestCancelledWhileMailboxIsFullIsNotHandledByEntity() {
+    checkRequestCancelledWhileMailboxIsFullIsNotHandled(workerEntity(SMALL_MAILBOX));
   }
 
   @Test

@@ -122,7 +122,7 @@ abstract class RemoteExitContract {
   }
 
   @Test
-  void waitForExitOfJustExposedActorReturnsFalse() {
+  void waitForExitOfNewlyExposedActorReturnsFalseAtLimit() {
     for (int i = 0; i < 50; i++) {
       a.expose("till" + i, Ping.class, till());
       assertFalse(b.actor("till" + i, Ping.class).waitForExit(Duration.ofMillis(i % 10)));
@@ -130,7 +130,7 @@ abstract class RemoteExitContract {
   }
 
   @Test
-  void actorsEndWhenTheirNodeCrashes() {
+  void onExitCompletesWhenNodeOfActorCrashes() {
     exposeAndAwaitOffer(till());
     var end = b.actor("till", Ping.class).onExit();
 
@@ -140,7 +140,7 @@ abstract class RemoteExitContract {
   }
 
   @Test
-  void actorsEndWhenTheirNodeLeaves() {
+  void onExitCompletesWhenNodeOfActorLeaves() {
     exposeAndAwaitOffer(till());
     var end = b.actor("till", Ping.class).onExit();
 
@@ -210,7 +210,7 @@ abstract class RemoteExitContract {
   }
 
   @Test
-  void watcherIsNotifiedWhenItsNodeLeaves() {
+  void onExitCompletesWhenNodeOfCallerLeaves() {
     exposeAndAwaitOffer(till());
     var end = b.actor("till", Ping.class).onExit();
 

@@ -91,7 +91,7 @@ class SuspendedNodeTest {
   }
 
   @Test
-  void resumedNodeHandlesNoRequestForNextOwner() {
+  void resumedNodeHandlesNoRequestMeantForNextOwner() {
     var a = join("a", (app, node) -> transportOfA(network.connect(app, node)), scopeOfA, clockOfA);
     Places.host(a, scopeOfA, handled::add);
     Places.host(join("b", network, scope, clock), scope, handled::add);

@@ -79,7 +79,7 @@ class UnreadableTest {
   }
 
   @Test
-  void senderOfUnreadableBundleGetsFailure() {
+  void senderOfUnreadableMessageBundleGetsFailure() {
     var network = TestNetwork.inMemory();
     try (ActorScope scope = ActorSystem.openScope("unreadable-test");
         var node = Cluster.join("flood", network, options -> options.withNode("a").withScope(scope));

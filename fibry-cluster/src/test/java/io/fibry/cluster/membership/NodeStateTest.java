@@ -72,7 +72,7 @@ class NodeStateTest {
   }
 
   @Test
-  void concurrentHeartbeatPreventsEndOfLife() {
+  void concurrentHeartbeatPreventsEndOfNodeLife() {
     try (var transport = MemoryNetwork.create().connect("bank", "b")) {
       long version = transport.create(KEY, CURRENT_STATE.bytes(), LEASE).orElseThrow();
       transport.update(KEY, CURRENT_STATE.bytes(), version, LEASE);
@@ -83,7 +83,7 @@ class NodeStateTest {
   }
 
   @Test
-  void lifeMayBeValidUntilItsAnnouncedLeaseExpires() {
+  void nodeMayHaveValidLeaseForItsAnnouncedDuration() {
     tracker.onEntry(new NodeState(A, Map.of(), Optional.of(LEASE.multipliedBy(3)), Optional.empty()));
 
     clock.advance(LEASE.multipliedBy(3).minusMillis(1));
@@ -93,7 +93,7 @@ class NodeStateTest {
   }
 
   @Test
-  void lifeWithoutHeartbeatMayBeValidForOneLeaseAfterQuery() {
+  void unseenNodeMayHaveValidLeaseForOneLeaseAfterFirstQuery() {
     clock.advance(Duration.ofDays(1));
     assertTrue(tracker.mayHaveValidLease("x"));
 
@@ -113,7 +113,7 @@ class NodeStateTest {
   }
 
   @Test
-  void livesAreForgottenLongAfterTheirLease() {
+  void endedLifeIsForgottenLongAfterItsLease() {
     tracker.onLifeEnded("a-1");
     clock.advance(LEASE.multipliedBy(9));
     tracker.removeOld();

@@ -23,7 +23,7 @@ class MoveProtocolTest {
   }
 
   @Test
-  void stepsOfMoveLeadThroughAllStagesBackToAway() {
+  void moveStepsLeadFromAwayThroughAllStagesBackToAway() {
     assertEquals(PartitionStage.FORWARDING, walk(PartitionStage.AWAY, MoveStep.TAKE, MoveStep.RELEASE, MoveStep.CLOSE,
         MoveStep.FREE, MoveStep.FORWARD));
     assertEquals(PartitionStage.AWAY, walk(PartitionStage.FORWARDING, MoveStep.END, MoveStep.LEAVE));
@@ -77,7 +77,7 @@ class MoveProtocolTest {
    * them while it holds messages.
    */
   @Test
-  void gateOpensOnlyAfterItHasHeldMessages() {
+  void gateOpensOnlyFromHoldingStage() {
     for (var stage : GateStage.values())
       if (stage == GateStage.HOLDING) assertEquals(GateStage.OPEN, stage.after(GateStep.OPEN));
       else {

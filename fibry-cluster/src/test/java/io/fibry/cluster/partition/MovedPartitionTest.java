@@ -131,7 +131,7 @@ class MovedPartitionTest {
   }
 
   @Test
-  void messageWithLaterEpochIsHeld() {
+  void messageWithLaterEpochIsHeldUntilNodeOwnsThatEpoch() {
     epoch = 5;
     open();
 
@@ -150,7 +150,7 @@ class MovedPartitionTest {
 
   /** The node was suspended while it waited for the previous owner to hand the partition over. */
   @Test
-  void messageWithLaterEpochIsHeldBeforePartitionOpens() {
+  void messageWithLaterEpochIsHeldThoughPartitionOpens() {
     epoch = 5;
     send(1, 7);
     assertTrue(ActorSystem.root().awaitQuiescence(ONE_MINUTE));
