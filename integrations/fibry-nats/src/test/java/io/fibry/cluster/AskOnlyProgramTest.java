@@ -59,7 +59,7 @@ class AskOnlyProgramTest {
   }
 
   @Test
-  void requestHeldByLivingNodeIsNotLost() {
+  void requestPendingAtLivingNodeIsNotReportedLost() {
     host.expose("clerk", Job.class,
         scope.anonymous().newActor((Job job, ActorContext<Job> context) -> context.replyWhen(job, promisedAnswer)));
     var answer = asker.actor("clerk", Job.class).sendMessageReturn(new Job(), Duration.ofHours(10));

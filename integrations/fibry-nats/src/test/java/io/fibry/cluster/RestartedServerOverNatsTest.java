@@ -64,7 +64,7 @@ class RestartedServerOverNatsTest {
    * after the restart.
    */
   @Test
-  void onlyRequestsWithLostAnswersFail() {
+  void onlyRequestsWithAnswersLostDuringRestartFail() {
     try (var server = Servers.start();
         ActorScope scope = ActorSystem.openScope("restart", options -> options.withScheduler(clock))) {
       var network = Servers.network(server);

@@ -43,7 +43,7 @@ class LateHistoryCleanerTest {
   }
 
   @Test
-  void lateKeeperDeletesTurnsPassedByView() {
+  void keeperStartedLaterDeletesTurnsThatViewHasPassed() {
     Servers.assumeInstalled();
     try (var server = NatsServer.start(Servers.folder(), "")) {
       var network = Servers.network(server);

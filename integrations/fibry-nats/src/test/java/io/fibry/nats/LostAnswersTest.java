@@ -59,7 +59,7 @@ class LostAnswersTest extends StreamFixture {
   }
 
   @Test
-  void actorIsLoadedThoughAnswerToNewLifeIsLost() {
+  void actorIsLoadedWhenAnswerToWriteOfNewLifeIsLost() {
     faulty.loseAnswers(1);
     append(store, turn(ADA, store.load(ADA).life(), 1));
 
@@ -67,7 +67,7 @@ class LostAnswersTest extends StreamFixture {
   }
 
   @Test
-  void storedTurnIsAcknowledgedDespiteNewLife() {
+  void storedTurnIsAcknowledgedThoughNewLifeHasBegun() {
     var otherStore = open().store();
     long life = store.load(ADA).life();
     append(store, turn(ADA, life, 1));
@@ -99,7 +99,7 @@ class LostAnswersTest extends StreamFixture {
    * of the message. If the message were sent again, the server would store it twice.
    */
   @Test
-  void messageIsNotResentAfterSuspension() {
+  void messageIsNotResentAfterMachineWasSuspended() {
     faulty.suspendAfterWrite(Duration.ofMinutes(3));
 
     var failure = refusal(store.enqueue(message(ADA, "one"), Integer.MAX_VALUE));
@@ -188,7 +188,7 @@ class LostAnswersTest extends StreamFixture {
    * turns and purges turn 2.
    */
   @Test
-  void turnRemovedBeforeLookupHasUnknownOutcome() {
+  void turnPurgedBeforeItsResendHasUnknownOutcome() {
     var otherStore = open().store();
     append(store, turn(ADA, store.load(ADA).life(), 1, true, (byte) 1));
     long life = store.load(ADA).life();

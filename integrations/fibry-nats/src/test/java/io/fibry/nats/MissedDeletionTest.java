@@ -50,7 +50,7 @@ class MissedDeletionTest {
   }
 
   @Test
-  void deletionForgottenByServerIsDetected() throws Exception {
+  void watcherDetectsDeletionWhoseMarkerServerHasRemoved() throws Exception {
     String url = Servers.shared().url();
     var client = Nats.connect(url);
     try (var proxy = FaultProxy.to(url);

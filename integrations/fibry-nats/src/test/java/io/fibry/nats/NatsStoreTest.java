@@ -52,7 +52,7 @@ class NatsStoreTest extends StreamFixture {
   }
 
   @Test
-  void repeatedlySentMessageIsPendingOnce() {
+  void messageSentAgainWithSameIdIsPendingOnce() {
     long life = store.load(ADA).life();
     for (int i = 1; i <= 20; i++) append(store, turnWithMessages(ADA, life, i, List.of(), message(ADA, "r:tick")));
     for (int i = 1; i <= 20; i++) store.enqueue(message(ADA, "r:tock"), 99).toCompletableFuture().join();
@@ -62,7 +62,7 @@ class NatsStoreTest extends StreamFixture {
   }
 
   @Test
-  void turnTooLargeWithIdsOfHandledMessagesIsRefused() {
+  void turnIsRefusedWhenIdsOfHandledMessagesMakeItTooLarge() {
     long life = store.load(ADA).life();
     var ids = IntStream.range(100, 300).mapToObj(i -> i + "x".repeat(500)).toList();
     for (var id : ids) store.enqueue(message(ADA, id), 999).toCompletableFuture().join();
@@ -304,7 +304,7 @@ class NatsStoreTest extends StreamFixture {
   }
 
   @Test
-  void requestLimitBeyondServerMemoryIsRefused() {
+  void requestLimitBeyond60SecondsIsRefused() {
     var failure = assertThrows(IllegalArgumentException.class,
         () -> NatsStore.open(network, app, options -> options.withRequestLimit(Duration.ofSeconds(61))));
 
@@ -390,7 +390,7 @@ class NatsStoreTest extends StreamFixture {
 
   /** The next turn names messages that no longer exist. */
   @Test
-  void manualPurgeOfMessagesIsTolerated() throws Exception {
+  void turnIsStoredThoughItsMessagesWerePurgedManually() throws Exception {
     long life = store.load(ADA).life();
     store.enqueue(message(ADA, "one"), 9).toCompletableFuture().join();
     management().purgeStream(subjects.streamName(),

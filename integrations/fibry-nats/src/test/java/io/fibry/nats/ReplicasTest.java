@@ -53,7 +53,7 @@ class ReplicasTest {
 
   /** The first page has turns that are replaced before the second page is read. */
   @Test
-  void purgeBetweenPagesOmitsReplacedTurns() throws InterruptedException {
+  void historyOmitsReplacedTurnsPurgedBetweenPages() throws InterruptedException {
     long life = store.load(ADA).life();
     for (int i = 1; i <= 29; i++) append(store, turn(ADA, life, i));
     try (var history = store.history("account", "")) {

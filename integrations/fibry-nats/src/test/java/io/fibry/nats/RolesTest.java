@@ -156,7 +156,7 @@ class RolesTest {
   // ---- nodes
 
   @Test
-  void nodesNeedNoMoreThanTheirPermissions() throws Exception {
+  void permissionsOfNodeRoleSufficeForNodes() throws Exception {
     createStreams();
     var news = new LinkedBlockingQueue<Count>();
     var doneJobs = new LinkedBlockingQueue<Job>();
@@ -233,7 +233,7 @@ class RolesTest {
   }
 
   @Test
-  void keeperDeletesOnlyUnneededTurnsForNodes() throws Exception {
+  void keeperRefusesNodesRequestsToDeleteNeededTurns() throws Exception {
     createStreams();
     try (var keeper = open(Role.KEEPER)) {
       appendTurn(keeper, "x", List.of(StreamFixture.message(actor("z"), "m")));
@@ -347,7 +347,7 @@ class RolesTest {
   // ---- askers
 
   @Test
-  void askerNeedsNoMoreThanItsPermissions() {
+  void permissionsOfAskerRoleSufficeForAsker() {
     createStreams();
     var node = join("a", Role.NODE);
     try (var asker = join("q", Role.ASKER)) {

@@ -251,7 +251,7 @@ class ServerFaultsTest {
   }
 
   @Test
-  void workContinuesAfterServerRestart() {
+  void queueConsumerContinuesAfterServerRestart() {
     var doneJobs = ConcurrentHashMap.<Integer>newKeySet();
     try (var a = join("a")) {
       var jobs = a.queue("jobs", Integer.class);
@@ -391,7 +391,7 @@ class ServerFaultsTest {
   }
 
   @Test
-  void entriesSurviveServerCrash() {
+  void tableEntriesSurviveServerCrash() {
     try (var transport = openTransport()) {
       long version = transport.create("k.1", new byte[1], Duration.ofMinutes(5)).orElseThrow();
       server.kill();

@@ -62,7 +62,7 @@ class StalePagesTest extends StreamFixture {
   }
 
   @Test
-  void purgeBetweenPagesOmitsOnlyReplacedTurns() throws Exception {
+  void historyOmitsOnlyReplacedTurnsWhenPurgedBetweenPages() throws Exception {
     faulty.limitPages(1);
     faulty.runBeforePage(9, this::replaceTurns);
 
@@ -79,7 +79,7 @@ class StalePagesTest extends StreamFixture {
   }
 
   @Test
-  void replicaCatchingUpBetweenPagesOmitsOnlyReplacedTurns() throws Exception {
+  void historyOmitsOnlyReplacedTurnsWhenReplicaCatchesUp() throws Exception {
     faulty.freezePages(subjects.turnsFilter(KIND));
     replaceTurns();
     faulty.limitPages(10);

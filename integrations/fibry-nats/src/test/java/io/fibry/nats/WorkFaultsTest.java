@@ -78,7 +78,7 @@ class WorkFaultsTest {
   }
 
   /** Some jobs are done twice, because a killed server may lose acknowledgements. */
-  @Soak(counterpart = "ServerFaultsTest.workContinuesAfterServerRestart")
+  @Soak(counterpart = "ServerFaultsTest.queueConsumerContinuesAfterServerRestart")
   @Test
   void storedWorkIsDoneDespiteKillsOfServer() {
     server = Servers.start();

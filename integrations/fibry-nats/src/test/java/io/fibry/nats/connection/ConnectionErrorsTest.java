@@ -19,7 +19,7 @@ class ConnectionErrorsTest {
   }
 
   @Test
-  void discardedMessageIsNotLogged() {
+  void messageDiscardedByClientIsNotLogged() {
     try (var log = new Logged()) {
       var errors = new ConnectionErrors(new AppClient("discarding", "n1", NatsNetwork.Role.NODE));
 

@@ -32,7 +32,7 @@ class TablePollerTest {
   }
 
   @Test
-  void readerIsNotNotifiedOfOlderEntry() {
+  void readerIsNotNotifiedOfOlderVersionOfEntry() {
     read(entry("a", 5));
     read(entry("a", 4));
     read(entry("a", 6));
@@ -55,7 +55,7 @@ class TablePollerTest {
   }
 
   @Test
-  void staleAnswerDoesNotReviveEndedEntry() {
+  void staleAnswerDoesNotReviveDeletedEntry() {
     read(entry("a", 5));
     answer = null;
     poller.read();

@@ -86,7 +86,7 @@ class TableReconcilerTest implements TableReconciler.WatchedTable {
   }
 
   @Test
-  void failedListIsRetried() {
+  void failedListingOfTableIsRetried() {
     try (var reconciler = new TableReconciler("test", this, CHECK_INTERVAL)) {
       reconciler.open(this::recordNotification).accept(entry("a", 5));
 
@@ -98,7 +98,7 @@ class TableReconcilerTest implements TableReconciler.WatchedTable {
   }
 
   @Test
-  void existingKeyOmittedFromListIsNotDeleted() {
+  void existingKeyOmittedFromListIsNotReportedDeleted() {
     try (var reconciler = new TableReconciler("test", this, CHECK_INTERVAL)) {
       var watch = reconciler.open(this::recordNotification);
       watch.accept(entry("a", 5));
