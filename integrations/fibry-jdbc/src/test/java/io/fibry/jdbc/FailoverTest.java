@@ -32,7 +32,7 @@ class FailoverTest extends DatabaseFixture {
   }
 
   @Test
-  void pollThrowsAfterLastReadTurnIsLost() throws Exception {
+  void pollThrowsWhenTurnThatItLastReadIsLost() throws Exception {
     var store = open();
     try (var history = store.history("account", "")) {
       storeAndReadTwoTurns(store, history);
@@ -45,7 +45,7 @@ class FailoverTest extends DatabaseFixture {
   }
 
   @Test
-  void pollThrowsAfterLastReadTurnIsReplaced() throws Exception {
+  void pollThrowsWhenTurnThatItLastReadIsReplaced() throws Exception {
     var store = open();
     try (var history = store.history("account", "")) {
       storeAndReadTwoTurns(store, history);

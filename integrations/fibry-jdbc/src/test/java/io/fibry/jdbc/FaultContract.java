@@ -387,7 +387,7 @@ abstract class FaultContract extends DatabaseFixture {
   }
 
   @Test
-  void threadWaitingForCapacityCanBeInterrupted() throws Exception {
+  void appendWaitingForCapacityCanBeInterrupted() throws Exception {
     var limitedStore = StoreBackend.of(JdbcStore.open(faults.source(), options -> options.withMaxPendingBytes(4096)));
     long life = limitedStore.load(ADA).life();
     faults.onNextCommit((connection, call) -> {

@@ -37,7 +37,7 @@ class JavadocSnippetsTest {
   // @end
 
   @Test
-  void hitsAreStoredForNextOpening() {
+  void hitCountContinuesWhenStoreIsReopened() {
     try (var pool = pool("jdbc:h2:mem:hits")) {
       assertEquals(1, hit(pool));
       assertEquals(2, hit(pool));

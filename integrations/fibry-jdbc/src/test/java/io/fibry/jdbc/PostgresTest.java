@@ -80,7 +80,7 @@ class PostgresTest extends DatabaseFixture {
   // ---- history
 
   @Test
-  void historyWaitsForLateCommit() throws Exception {
+  void historyWaitsForEarlierUncommittedTurn() throws Exception {
     var store = open();
     long life = store.load(ADA).life();
     try (var connection = database.getConnection(); var statement = connection.createStatement()) {

@@ -91,7 +91,7 @@ abstract class TablesContract extends DatabaseFixture {
   }
 
   @Test
-  void onlyNewAgeOfRetentionStartsCheckAtOnce() throws Exception {
+  void cleanupStartsAtOnceOnlyWhenRetentionAgeChanges() throws Exception {
     var store = open();
     appendOldTurnWithSnapshot(store, ADA, 1);
     store.setRetention("account", Duration.ofDays(1));
