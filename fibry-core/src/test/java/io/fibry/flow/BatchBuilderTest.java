@@ -25,7 +25,7 @@ class BatchBuilderTest extends BatchFixture {
   }
 
   @Test
-  void interceptorSeesEachMessageAndNothingElse() {
+  void interceptorSeesSentMessagesButNoInternalMessages() {
     var intercepted = new CopyOnWriteArrayList<Object>();
     Actor<String> log =
         Batch.ofLists(scope.anonymous().strategy(Strategy.CALLER).intercept((String message, Handler.Task next) -> {
@@ -54,7 +54,7 @@ class BatchBuilderTest extends BatchFixture {
   }
 
   @Test
-  void batchSizeOrTimeOfZeroOrLessIsRefused() {
+  void nonPositiveBatchSizeOrWaitIsRefused() {
     var zeroSize =
         assertThrows(IllegalArgumentException.class, () -> Batch.ofLists(scope.anonymous(), 0, SECOND, received::add));
     var zeroWait = assertThrows(IllegalArgumentException.class,
@@ -79,7 +79,7 @@ class BatchBuilderTest extends BatchFixture {
   }
 
   @Test
-  void builderOfPoolsIsRefused() {
+  void batchOnPoolBuilderIsRefused() {
     var refusal = assertThrows(IllegalArgumentException.class,
         () -> Batch.ofLists(BlockBuilder.of(scope.anonymous()).pooled(PoolSpec.scaling(2, 2)), 1, SECOND,
             received::add));
@@ -101,7 +101,7 @@ class BatchBuilderTest extends BatchFixture {
   }
 
   @Test
-  void takenNameIsRefusedAndLeavesNoActor() {
+  void batchWithUsedNameIsRefusedAndLeavesNoActor() {
     scope.named("log").newActor((String message) -> {});
 
     assertThrows(IllegalArgumentException.class, () -> Batch.ofLists(scope.named("log"), 1, SECOND, received::add));

@@ -105,7 +105,7 @@ class BatchEndTest extends BatchFixture {
   }
 
   @Test
-  void scopeClosedWithinShortLimitReportsEveryMessage() {
+  void closeWithinReportsMessagesOfBlockedBatchAsDeadLetters() {
     var gate = new Gate();
     Actor<Integer> batch = Batch.ofLists(scope.anonymous(), 2, ONE_DAY, items -> gate.pass());
     batch.sendMessages(List.of(1, 2, 3, 4, 5, 6, 7));
@@ -131,7 +131,7 @@ class BatchEndTest extends BatchFixture {
 
   @Promise("22.11")
   @Test
-  void killInterruptsHandlerAndReportsEveryMessage() {
+  void killInterruptsHandlerAndMakesAllMessagesDeadLetters() {
     var gate = new Gate();
     Actor<Integer> batch =
         Batch.ofLists(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), 2, ONE_DAY,
@@ -151,7 +151,7 @@ class BatchEndTest extends BatchFixture {
   }
 
   @Test
-  void killOfIdleBatchLosesNoMessage() {
+  void killOfBatchHandlesGatheredMessageOrMakesDeadLetter() {
     Actor<Integer> batch = Batch.ofLists(scope.anonymous(), 2, ONE_DAY, items -> received.add(items));
     batch.sendMessage(1);
     awaitQuiet();
@@ -187,7 +187,7 @@ class BatchEndTest extends BatchFixture {
   }
 
   @Test
-  void handlerThatIgnoresKillIsCutOff() {
+  void batchEndsAfterKillGraceIfHandlerIgnoresKill() {
     var gate = new Gate();
     try (var hastyScope = ActorSystem.openScope("hasty", o -> o.withKillGrace(Duration.ofMillis(20)))) {
       Actor<Integer> batch = Batch.ofLists(hastyScope.anonymous(), 1, ONE_DAY, items -> gate.passUninterruptibly());
@@ -214,7 +214,7 @@ class BatchEndTest extends BatchFixture {
   }
 
   @Test
-  void closeFromBatchHandlerDoesNotWait() throws Exception {
+  void closeFromBatchHandlerReturnsBeforeBatchEnds() throws Exception {
     var self = new CompletableFuture<Actor<String>>();
     Actor<String> batch = Batch.ofLists(scope.anonymous(), 1, ONE_DAY, items -> {
       self.get().close();
@@ -229,7 +229,7 @@ class BatchEndTest extends BatchFixture {
   }
 
   @Test
-  void closeFromKeyFunctionOfBatchDoesNotWait() {
+  void closeFromKeyFunctionReturnsBeforeBatchEnds() {
     var self = new AtomicReference<Actor<String>>();
     Actor<String> batch = Batch.ofMerged(scope.anonymous(), 5, ONE_DAY, message -> {
       self.get().close();
@@ -259,7 +259,7 @@ class BatchEndTest extends BatchFixture {
   record Ping() implements Request<Ping, String> {}
 
   @Test
-  void requestIsGatheredAndGetsNoReply() {
+  void requestToBatchIsHandledAndFailsWithoutReply() {
     Actor<Object> batch = Batch.ofLists(scope.anonymous(), 1, ONE_DAY, received::add);
 
     assertThrows(NoReplyException.class, () -> batch.ask(new Ping()));
@@ -269,7 +269,7 @@ class BatchEndTest extends BatchFixture {
   }
 
   @Test
-  void batchRunsTasksAndTakesTimerMessages() {
+  void batchRunsExecutedTasksAndGathersDelayedMessages() {
     Actor<String> batch = Batch.ofLists(scope.anonymous(), 1, ONE_DAY, received::add);
 
     batch.execute(() -> received.add("task"));
@@ -281,7 +281,7 @@ class BatchEndTest extends BatchFixture {
   }
 
   @Test
-  void endOfBatchCanBeWatched() {
+  void watcherIsNotifiedWhenBatchEnds() {
     Actor<String> batch = newBatch("FIBER");
     var watcher = scope.anonymous().newActor((Object message, ActorContext<Object> context) -> {
       if (message.equals("watch")) context.watch(batch, reason -> reason);

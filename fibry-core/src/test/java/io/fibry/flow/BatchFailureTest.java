@@ -60,7 +60,7 @@ class BatchFailureTest extends BatchFixture {
   }
 
   @Test
-  void logNamesFailedBatch() {
+  void logShowsMessagesOfFailedBatch() {
     try (var logged = new Logged()) {
       Actor<Integer> log = Batch.ofLists(scope.named("log"), 2, ONE_DAY, batch -> {
         throw new IOException("disk full");
@@ -73,7 +73,7 @@ class BatchFailureTest extends BatchFixture {
   }
 
   @Test
-  void failedBatchCanBeSentAgain() {
+  void deadLetterOfFailedBatchCanBeResent() {
     var tries = new AtomicInteger();
     Actor<Integer> log =
         Batch.ofLists(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), 2, ONE_DAY, batch -> {
@@ -150,7 +150,7 @@ class BatchFailureTest extends BatchFixture {
   }
 
   @Test
-  void failureSaysThatKeyOfMessageIsNull() {
+  void deadLetterOfMessageWithNullKeyNamesCause() {
     Actor<String> words = Batch.ofMerged(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), 3, ONE_DAY,
         word -> null, (a, b) -> b, received::add);
 
@@ -173,7 +173,7 @@ class BatchFailureTest extends BatchFixture {
 
   /** The handler waits for capacity of the gatherer. Later the gatherer waits for the handler. */
   @Test
-  void handlerGetsCapacityForMessageToItsOwnFullBatch() throws Exception {
+  void handlerThatSendsToItsFullBatchContinuesWhenCapacityIsFree() throws Exception {
     var handlerGate = new Gate();
     var gathererGate = new Gate();
     var sender = new CompletableFuture<Thread>();

@@ -112,7 +112,7 @@ class BatchTest extends BatchFixture {
    * This message must not end the next batch.
    */
   @Test
-  void lateTimerMessageDoesNotShortenNextBatch() {
+  void lateTimerMessageOfBatchDoesNotEndNextBatch() {
     var gate = new Gate();
     Actor<String> log = Batch.ofMerged(scope.anonymous(), 5, SECOND, message -> {
       if (message.equals("x")) pass(gate);
@@ -129,7 +129,7 @@ class BatchTest extends BatchFixture {
   }
 
   @Test
-  void timeOfBatchBeginsWithItsFirstMessage() {
+  void waitOfBatchIsMeasuredFromItsFirstMessage() {
     Actor<String> log = Batch.ofLists(scope.anonymous().strategy(Strategy.CALLER), 3, SECOND, received::add);
     clock.advance(Duration.ofMillis(900));
     log.sendMessage("a");
@@ -211,7 +211,7 @@ class BatchTest extends BatchFixture {
 
   @ParameterizedTest
   @ValueSource(longs = {Long.MAX_VALUE, Long.MAX_VALUE / 1_000_000_000})
-  void endlessWaitEndsWhenBatchIsClosed(long seconds) {
+  void closeHandlesGatheredMessagesDespiteEndlessBatchWait(long seconds) {
     Actor<String> log = Batch.ofLists(scope.anonymous(), 2, Duration.ofSeconds(seconds), received::add);
 
     log.sendMessage("a");
@@ -233,7 +233,7 @@ class BatchTest extends BatchFixture {
   }
 
   @Test
-  void messagesOfOneKeyAreMergedInTheirOrder() {
+  void messagesOfOneKeyAreMergedInSendOrder() {
     Actor<String> words = Batch.ofMerged(scope.anonymous(), 4, SECOND, word -> word.charAt(0),
         (a, b) -> a + b, merged -> received.add(List.copyOf(merged.entrySet())));
 
@@ -306,7 +306,7 @@ class BatchTest extends BatchFixture {
    * must set a timer for the full batch, because no later message would cause the hand-over.
    */
   @Test
-  void fullBatchIsHandledByTimerAfterHandlerCausedCycle() {
+  void fullBatchIsHandledAfterHandlerFailsToAskItsBatch() {
     var gate = new Gate();
     var allSent = new CountDownLatch(1);
     var self = new CompletableFuture<Actor<Object>>();
@@ -358,7 +358,7 @@ class BatchTest extends BatchFixture {
   }
 
   @Test
-  void fullMailboxOfBuilderRejectsMessages() {
+  void batchRejectsMessagesWhenMailboxOfBuilderIsFull() {
     var gate = new Gate();
     Actor<Integer> log =
         Batch.ofLists(scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.REJECT)), 1, SECOND, batch -> gate.pass());

@@ -110,7 +110,7 @@ class CircuitBreakerTest {
   }
 
   @Test
-  void logSaysThatBreakerOpenedAfterSuccess() {
+  void logExplainsThatBreakerOpensAfterSuccessfulCall() {
     var service = service(o -> o);
     fail(service, 2); // too few calls to open the breaker
     service.ask(1);
@@ -138,7 +138,7 @@ class CircuitBreakerTest {
 
   @Promise("24.6")
   @Test
-  void refusedCallCountsAsNestedRequestFailure() {
+  void refusedCallIsNestedRequestFailureAndRestartsNoActor() {
     breaker = CircuitBreaker.of("bank", scope.anonymous(), o -> o.withWindow(1, 1));
     var states = new AtomicInteger(); // the account gets a new state when it starts and restarts
     var account = breaker.around(scope.anonymous()).onFailure(FailurePolicy.restart().withoutLog())
@@ -397,7 +397,7 @@ class CircuitBreakerTest {
   }
 
   @Test
-  void breakerIsSharedByAllItsActors() {
+  void failuresOfOneActorOpenBreakerForAllItsActors() {
     breaker = CircuitBreaker.of("shared", scope.anonymous(), o -> o.withWindow(2, 2));
     var builder = breaker.around(scope.anonymous()).onFailure(FailurePolicy.resume().withoutLog());
     var failingActor = builder.newActorWithReturn((Object message) -> {

@@ -68,7 +68,7 @@ class GeneratorEndTest {
 
   @Promise("22.5")
   @Test
-  void failureIsThrownOnceAndUnchangedAfterEarlierElements() {
+  void readerGetsElementsThenProducerFailureOnceAndUnchanged() {
     var failure = new IOException("no more");
     Generator<Integer> generator = Generator.of(scope.anonymous().onFailure(silentPolicy), 10, out -> {
       out.yield(1);
@@ -100,7 +100,7 @@ class GeneratorEndTest {
   }
 
   @Test
-  void reusedExceptionKeepsAtMostFourReaderStacks() {
+  void repeatedlyThrownExceptionHasAtMostFourReaderStacks() {
     var exception = new IllegalStateException("always");
     Generator<Integer> generator = Generator.of(scope.anonymous().onFailure(silentPolicy), 10, out -> {
       throw exception;
@@ -238,7 +238,7 @@ class GeneratorEndTest {
   }
 
   @Test
-  void closeDoesNotWaitLongerThanTheKillGrace() {
+  void closeOfIterationWaitsNoLongerThanKillGrace() {
     var gate = new Gate();
     var hastyScope = scope.openScope("hasty", o -> o.withKillGrace(Duration.ofMillis(1)));
     Generator<Integer> generator = Generator.of(hastyScope.anonymous(), 1, out -> gate.passUninterruptibly());

@@ -143,7 +143,7 @@ class GeneratorTest {
   }
 
   @Test
-  void atMostBufferSizeElementsAreYieldedAndUnread() {
+  void unreadElementsNeverExceedBufferSize() {
     var yieldCount = new AtomicInteger();
     int readCount = 0;
     int maxUnread = 0;
@@ -163,7 +163,7 @@ class GeneratorTest {
   }
 
   @Test
-  void producersContinueWhenHalfOfBufferIsFree() {
+  void waitingProducersContinueWhenHalfOfBufferIsFree() {
     var threads = new CopyOnWriteArrayList<Thread>();
     var yieldCount = new AtomicInteger();
     var gate = new Gate();
@@ -212,7 +212,7 @@ class GeneratorTest {
   }
 
   @Test
-  void outputIsClosedWhenItsProducerReturns() {
+  void yieldIsRefusedAfterProducerHasReturned() {
     var output = new AtomicReference<Output<Integer>>();
     var helperFailure = new CompletableFuture<Throwable>();
     Generator<Integer> generator = Generator.of(scope.anonymous(), 1, out -> {
@@ -299,7 +299,7 @@ class GeneratorTest {
   }
 
   @Test
-  void directStrategyIsRefusedWhenProducerWouldWait() {
+  void directStrategyFailsReaderWhenBufferIsFull() {
     var builder = scope.anonymous().strategy(Runnable::run).onFailure(FailurePolicy.resume().withoutLog());
     Generator<Integer> generator = Generator.of(builder, 2, numbersBelow(3));
 
@@ -352,7 +352,7 @@ class GeneratorTest {
   }
 
   @Test
-  void startedProducerEndsWhenAnotherCannotStart() {
+  void startedProducerEndsWhenOtherProducerGetsNoThread() {
     var startLatch = new CountDownLatch(1);
     var endLatch = new CountDownLatch(1);
     var threadCount = new AtomicInteger();

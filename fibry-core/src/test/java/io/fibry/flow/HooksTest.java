@@ -124,7 +124,7 @@ class HooksTest {
   }
 
   @Test
-  void bodySeesInterruptFlagAfterInterruptedHook() throws Exception {
+  void interruptedHookLeavesInterruptFlagForBody() throws Exception {
     try (var logged = new Logged()) {
       var interruptReader = HookedFunction.<Integer, Boolean>around(scope.anonymous(), n -> Thread.interrupted())
           .before(n -> new CountDownLatch(1).await());
@@ -245,7 +245,7 @@ class HooksTest {
   }
 
   @Test
-  void mailboxOfBuilderIsIgnored() throws Exception {
+  void asynchronousHookIgnoresMailboxOfBuilder() throws Exception {
     var hookLatch = new CountDownLatch(1);
     var function =
         HookedFunction
@@ -259,7 +259,7 @@ class HooksTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void hookRefusedByClosedScopeIsLogged(boolean hasName) throws Exception {
+  void asynchronousHookInClosedScopeIsLoggedAndSkipped(boolean hasName) throws Exception {
     var closedScope = ActorSystem.openScope("closed");
     var function = HookedFunction
         .<Integer, Integer>around(hasName ? closedScope.named("half") : closedScope.anonymous(), n -> n / 2)
@@ -332,7 +332,7 @@ class HooksTest {
   }
 
   @Test
-  void completedHookKeepsNoMessage() throws Exception {
+  void completedAsynchronousHookKeepsNoMessageInMemory() throws Exception {
     var message = new AtomicReference<>(new Object());
     var hookLatch = new CountDownLatch(1);
     var function =

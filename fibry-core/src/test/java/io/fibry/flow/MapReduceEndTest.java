@@ -68,7 +68,7 @@ class MapReduceEndTest {
 
   @Promise("22.7")
   @Test
-  void failureInMapFailsFutureAndInterruptsOtherActors() {
+  void failureOfMapFunctionFailsFutureAndInterruptsOthers() {
     var failure = new IOException("the last");
     var entryLatch = new CountDownLatch(3);
     var interruptLatch = new CountDownLatch(3);
@@ -114,7 +114,7 @@ class MapReduceEndTest {
   }
 
   @Test
-  void failureInReduceFailsFuture() {
+  void failureOfReduceFunctionFailsFuture() {
     var sum = MapReduce.start(scope.anonymous(), 4, endlessItems, i -> i, 0, (a, b) -> {
       if (a == 100 || b == 100) throw new IllegalStateException("a hundred");
       return b;
@@ -154,7 +154,7 @@ class MapReduceEndTest {
 
   @Promise("22.7")
   @Test
-  void completingFutureInterruptsActorsAtWork() {
+  void completionOfFutureByUserInterruptsBusyActors() {
     for (Consumer<CompletableFuture<Integer>> completion : List.<Consumer<CompletableFuture<Integer>>>of(
         f -> f.cancel(false), f -> f.complete(1), f -> f.completeExceptionally(new IOException()))) {
       var entryLatch = new CountDownLatch(2);
@@ -174,7 +174,7 @@ class MapReduceEndTest {
   }
 
   @Test
-  void timeoutOfFutureInterruptsActorsAtWork() {
+  void timeoutOfFutureInterruptsBusyActors() {
     var entryLatch = new CountDownLatch(1);
     var interruptLatch = new CountDownLatch(1);
     var sum = MapReduce.start(scope.anonymous(), 1, endlessItems, blockingMapper(entryLatch, interruptLatch), 0,
@@ -188,7 +188,7 @@ class MapReduceEndTest {
   }
 
   @Test
-  void actorThatWaitsForItemIsInterruptedByCancel() {
+  void cancelOfFutureInterruptsActorThatWaitsForItem() {
     var gate = new Gate();
     var interruptLatch = new CountDownLatch(1);
     Iterable<Integer> slowItems = () -> new Iterator<>() {
@@ -335,7 +335,7 @@ class MapReduceEndTest {
   }
 
   @Test
-  void mapThatIgnoresInterruptsDoesNotDelayFailure() {
+  void mapFunctionThatIgnoresInterruptDoesNotDelayFailure() {
     var gate = new Gate();
     var sum = MapReduce.start(scope.anonymous().onFailure(silentPolicy), 2, endlessItems, i -> {
       if (i == 0) {

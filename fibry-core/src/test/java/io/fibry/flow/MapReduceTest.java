@@ -116,7 +116,7 @@ class MapReduceTest {
 
   @Promise("22.7")
   @Test
-  void itemsAreReadOneAtATimeWhenNeeded() {
+  void itemsAreReadByOneActorAtATimeAndOnlyOnDemand() {
     var itemCount = new AtomicInteger();
     var activeCount = new AtomicInteger();
     var gate = new Gate();
@@ -296,7 +296,7 @@ class MapReduceTest {
   }
 
   @Test
-  void userMayCompleteFuture() {
+  void futureCompletedByUserKeepsItsValue() {
     var gate = new Gate();
     var sum = MapReduce.start(scope.anonymous(), 1, numbersBelow(1), i -> {
       gate.pass();

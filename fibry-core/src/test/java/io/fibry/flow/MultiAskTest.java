@@ -139,7 +139,7 @@ class MultiAskTest {
   }
 
   @Test
-  void endedActorAndFullMailboxFailGroupRequest() {
+  void askAllFailsIfActorHasEndedOrItsMailboxIsFull() {
     var endedActor = responder("never");
     endedActor.close();
     ActorWithReturn<String, String> fullActor =
@@ -164,7 +164,7 @@ class MultiAskTest {
   }
 
   @Test
-  void askFirstThrowsOneFailureAndSuppressesOthersIfAllFail() {
+  void askFirstThrowsOneFailureWithOthersSuppressedIfAllFail() {
     var firstFailure = new IOException("one");
     var secondFailure = new IllegalStateException("other");
 
@@ -288,7 +288,7 @@ class MultiAskTest {
   }
 
   @Test
-  void groupRequestInHandlerObeysLimitOfHandledRequest() {
+  void askAllInHandlerTimesOutAtLimitOfHandledRequest() {
     var slowActor = newSlowActor();
     var asker = scope.anonymous().newActorWithReturn((String question) -> {
       var timeout = assertThrows(AskTimeoutException.class, () -> MultiAsk.askAll(List.of(slowActor), "?", LONG));

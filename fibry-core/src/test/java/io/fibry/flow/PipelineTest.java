@@ -117,7 +117,7 @@ class PipelineTest {
 
   @Promise("22.2")
   @Test
-  void unorderedStagePassesOnFinishedMessagesFirst() {
+  void unorderedStagePassesQuickMessagesBeforeSlowMessage() {
     var input = Pipeline.of(scope.anonymous(), n -> n).thenUnordered(3, PipelineTest::pass).into(results::add);
     var slowMessage = new Gate();
 
@@ -172,7 +172,7 @@ class PipelineTest {
   @Promise("22.3")
   @ParameterizedTest
   @MethodSource("kinds")
-  void failureIsDeadLetterOfItsStageAndOtherMessagesContinue(Kind kind) {
+  void failedMessageIsDeadLetterOfStageAndOthersContinue(Kind kind) {
     var builder = scope.named("orders").onFailure(FailurePolicy.resume().withoutLog());
     var firstStage = Pipeline.of(builder, (Object n) -> n);
     var input = kind.addStage().apply(firstStage).then(n -> n).into(results::add);
@@ -215,7 +215,7 @@ class PipelineTest {
   }
 
   @Test
-  void objectSentAgainIsHandledEachTimeInOrder() {
+  void objectSentRepeatedlyIsHandledEachTimeInSendOrder() {
     var input =
         Pipeline.of(scope.anonymous().onFailure(FailurePolicy.resume().withRetries(1).withoutLog()), (String n) -> n)
             .then(3, n -> n + "!").into(results::add);
@@ -260,7 +260,7 @@ class PipelineTest {
 
   @Promise("22.4")
   @Test
-  void askExitLeavesMailboxOfFirstStageAndDrainsOtherStages() {
+  void askExitDrainsLaterStagesButNotMailboxOfFirstStage() {
     var input = Pipeline.of(scope.anonymous(), PipelineTest::pass).then(2, n -> n).into(results::add);
     Gate.occupy(input);
     input.sendMessage("waits");
@@ -275,7 +275,7 @@ class PipelineTest {
 
   @Promise("22.4")
   @Test
-  void killEndsLaterStagesAfterTheKillGrace() {
+  void killOfPipelineInterruptsLaterStagesAfterKillGrace() {
     var interruptLatch = new CountDownLatch(1);
     var entryLatch = new CountDownLatch(1);
     var input = Pipeline.of(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), (Integer n) -> n)
@@ -300,7 +300,7 @@ class PipelineTest {
   }
 
   @Test
-  void pipelineOpenedTwiceHandlesMessagesSeparately() {
+  void pipelineOpenedTwiceGivesTwoIndependentPipelines() {
     var pipeline = Pipeline.of(scope.anonymous(), (Integer n) -> n + 1);
     var otherResults = new CopyOnWriteArrayList<Integer>();
     Actor<Integer> firstInput = pipeline.into(results::add);

@@ -35,7 +35,7 @@ class PublisherEndTest {
   }
 
   @Test
-  void closeableIteratorIsClosedAtTheEnd() {
+  void closeableIteratorIsClosedHoweverStreamEnds() {
     var closeLatch = new CountDownLatch(3);
 
     read(closeable(numbersBelow(3), closeLatch), 10);
@@ -49,7 +49,7 @@ class PublisherEndTest {
   }
 
   @Test
-  void cancelInterruptsWaitingSequence() {
+  void cancelInterruptsSequenceThatWaitsForElement() {
     var endLatch = new CountDownLatch(1);
     var startLatch = new CountDownLatch(1);
     Generator<Integer> generator = Generator.of(ActorSystem.anonymous(), 1, out -> {
@@ -114,7 +114,7 @@ class PublisherEndTest {
   }
 
   @Test
-  void iteratorIsClosedIfItOpensAfterTheKillGrace() {
+  void iteratorThatOpensAfterKillGraceIsStillClosed() {
     var closeLatch = new CountDownLatch(1);
 
     openAfterCutOff(closeable(numbersBelow(10), closeLatch));
@@ -123,7 +123,7 @@ class PublisherEndTest {
   }
 
   @Test
-  void failedCloseIsLoggedIfIteratorOpensAfterTheKillGrace() {
+  void closeFailureOfIteratorOpenedAfterKillGraceIsLogged() {
     class UncloseableIterator implements Iterator<Integer>, AutoCloseable {
       @Override
       public boolean hasNext() {

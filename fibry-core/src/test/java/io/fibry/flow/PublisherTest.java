@@ -80,7 +80,7 @@ class PublisherTest {
   }
 
   @Test
-  void endOfSequenceNeedsNoRequest() {
+  void subscriberGetsEndOfSequenceWithoutFurtherRequest() {
     var readerOfNothing = read(List.of());
     var exactReader = read(numbersBelow(3), 3);
 
@@ -184,7 +184,7 @@ class PublisherTest {
   }
 
   @Test
-  void subscriberThatThrowsIsLoggedAndCancelled() {
+  void exceptionOfSubscriberIsLoggedAndCancelsSubscription() {
     var closeLatch = new CountDownLatch(2);
     try (var logged = new Logged()) {
       read(new RecordingSubscriber() {

@@ -90,7 +90,7 @@ class RateLimitTest {
   }
 
   @Test
-  void actorKilledAtRateLimitDelaysNoLaterMessage() {
+  void actorKilledWhileWaitingForTokenDelaysNoLaterMessage() {
     var builder = RateLimit.around(scope.anonymous(), 1, SECOND);
     Actor<String> limitedActor = builder.newActor(this::recordTime);
     limitedActor.sendMessage("first");
@@ -152,7 +152,7 @@ class RateLimitTest {
   }
 
   @Test
-  void senderWaitsIfTheActorRunsOnItsThread() {
+  void senderOnCallerStrategyWaitsForToken() {
     var actor = RateLimit.around(scope.anonymous().strategy(Strategy.CALLER), 1, SECOND).newActor(this::recordTime);
     actor.sendMessage("at once");
     assertEquals(List.of(0L), times);
@@ -191,7 +191,7 @@ class RateLimitTest {
 
   @Promise("22.12")
   @Test
-  void idleTimeAllowsOneBurstAndNoMore() {
+  void longPauseAllowsNoMoreThanOneBurst() {
     var actor = RateLimit.around(scope.anonymous(), 2, SECOND).newActor(this::recordTime);
     for (int i = 0; i < 2; i++) actor.sendMessage(i);
     Patience.eventually(() -> times.size() == 2);

@@ -82,7 +82,7 @@ class SubscriberFaultTest {
   }
 
   @Test
-  void subscriptionIsCancelledAfterRequestInProgress() {
+  void endedActorCancelsSubscriptionAfterRequestInProgress() {
     var actor = actor(Mailbox.unbounded());
     var gate = new Gate();
     var calls = new CopyOnWriteArrayList<String>();

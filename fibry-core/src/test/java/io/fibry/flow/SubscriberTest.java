@@ -57,7 +57,7 @@ class SubscriberTest {
   }
 
   @Test
-  void subscriberRequestsMoreWhenMoreThanHalfIsHandled() {
+  void subscriberRequestsMoreWhenOverHalfOfBufferIsHandled() {
     var actor = actor(Mailbox.unbounded());
     var subscriber = subscriber(actor, 8);
     var gate = new Gate();
@@ -159,7 +159,7 @@ class SubscriberTest {
   }
 
   @Test
-  void signalsAfterTheEndAreIgnored() {
+  void signalsAfterEndOfStreamAreIgnored() {
     var actor = actor(Mailbox.unbounded());
     var subscriber = subscriber(actor, 8);
     subscriber.onComplete();
@@ -200,7 +200,7 @@ class SubscriberTest {
   }
 
   @Test
-  void endedActorCancelsSubscriptionAtOnce() {
+  void subscriptionOfEndedActorIsCancelledImmediately() {
     var actor = actor(Mailbox.unbounded());
     actor.close();
 
@@ -211,7 +211,7 @@ class SubscriberTest {
   }
 
   @Test
-  void mailboxLargerThanBufferByOneLosesNoMessage() {
+  void mailboxOfBufferSizePlusOneLosesNoMessage() {
     for (var overflow : Overflow.values()) {
       int bufferSize = 4;
       var actor = actor(Mailbox.bounded(bufferSize + 1, overflow));
@@ -229,7 +229,7 @@ class SubscriberTest {
   }
 
   @Test
-  void subscriberRequestsMoreAtNextMessageAfterFullMailbox() {
+  void subscriberRequestsMoreAtNextMessageIfMailboxWasFull() {
     var actor = actor(Mailbox.bounded(3, Overflow.REJECT));
     var subscriber = subscriber(actor, 4);
     var gate = new Gate();
@@ -249,7 +249,7 @@ class SubscriberTest {
   }
 
   @Test
-  void refusedMessageCancelsSubscription() {
+  void messageRefusedByMailboxCancelsSubscription() {
     var actor = actor(Mailbox.bounded(1, Overflow.REJECT));
     var subscriber = subscriber(actor, 8);
     var gate = new Gate();

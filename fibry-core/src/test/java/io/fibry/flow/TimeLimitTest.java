@@ -87,7 +87,7 @@ class TimeLimitTest {
 
   @Promise("24.9")
   @Test
-  void messageIsHandledIfHandlerIgnoresInterrupt() {
+  void askerGetsLateAnswerIfHandlerIgnoresInterrupt() {
     var actor = TimeLimit.around(scope.anonymous(), LIMIT).newActorWithReturn((Gate gate) -> {
       gate.passUninterruptibly();
       return "passed";
@@ -103,7 +103,7 @@ class TimeLimitTest {
   }
 
   @Test
-  void failureWithinLimitIsUnchanged() {
+  void handlerExceptionWithinLimitReachesAskerUnchanged() {
     var actor = TimeLimit.around(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), LIMIT)
         .newActorWithReturn((String message) -> Integer.parseInt(message));
 
@@ -118,7 +118,7 @@ class TimeLimitTest {
    */
   @Promise("24.9")
   @Test
-  void sleepingHandlerIsInterruptedWhenClockAdvances() {
+  void sleepingHandlerIsInterruptedWhenClockPassesLimit() {
     var actor = TimeLimit.around(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), LIMIT)
         .newActorWithReturn((String message) -> {
           clock.sleepUntil(clock.nanoTime() + Duration.ofHours(1).toNanos());
