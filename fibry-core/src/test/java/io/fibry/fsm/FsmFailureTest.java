@@ -103,7 +103,7 @@ class FsmFailureTest {
   }
 
   @Test
-  void stateAndItsTimeoutStayWhenLeavingThrows() {
+  void leaveCodeThatThrowsKeepsStateAndItsTimeout() {
     var attempts = new AtomicInteger();
     var door =
         doors
@@ -182,7 +182,7 @@ class FsmFailureTest {
   }
 
   @Test
-  void machineWithOnlyTimeoutsContinuesAfterRestart() {
+  void timeoutsContinueAfterRestartByFailedTimeoutCode() {
     var rounds = new AtomicInteger();
     make(doors.door().onTimeout(Closed.class, DoorFixture.OPEN_TIMEOUT, closed -> {
       if (rounds.incrementAndGet() < 3) throw new IllegalStateException("jammed");
@@ -195,7 +195,7 @@ class FsmFailureTest {
   }
 
   @Test
-  void postponedMessageComesAfterRestart() {
+  void postponedMessageIsHandledAfterRestart() {
     var door = make(failingDoor(), RESTART);
     door.sendMessages(List.of(new Push("Ada"), new Lock(5)));
 

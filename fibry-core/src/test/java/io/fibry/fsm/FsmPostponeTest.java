@@ -100,7 +100,7 @@ class FsmPostponeTest {
   }
 
   @Test
-  void postponedMessageStillWaitsWhenStateStays() {
+  void postponedMessageStaysPostponedWhileStateIsKept() {
     var door = newDoorWithLocks(1);
 
     door.sendMessage(new Push("Ada"));
@@ -109,7 +109,7 @@ class FsmPostponeTest {
   }
 
   @Test
-  void postponedMessageComesAfterStateTimeout() {
+  void postponedMessageIsHandledAfterTimeoutChangesState() {
     var door = doors.newDoor(postponingMachine().onTimeout(Open.class, DoorFixture.OPEN_TIMEOUT, open -> new Closed()));
     door.sendMessage(new Lock(1));
 
@@ -119,7 +119,7 @@ class FsmPostponeTest {
   }
 
   @Test
-  void postponedMessageStillWaitsWhenNextStatePostponesIt() {
+  void postponedMessageStaysPostponedIfNextStatePostponesIt() {
     var door = doors.newDoor(doors.door().on(Open.class, Push.class, (open, push) -> new Open(push.by())));
     door.sendMessages(List.of(new Push("Ada"), new Lock(7), new Push("Bob")));
 
@@ -168,7 +168,7 @@ class FsmPostponeTest {
   }
 
   @Test
-  void postponedMessagesAreUndeliveredAtEnd() {
+  void postponedMessagesBecomeDeadLettersWhenActorEnds() {
     var door = newDoorWithLocks(1, 2);
     var answer = door.sendMessageReturn(new Unlock(3));
 
@@ -190,7 +190,7 @@ class FsmPostponeTest {
   }
 
   @Test
-  void machineWithoutPostponingKeepsPlainMailbox() {
+  void stashFailsInMachineThatPostponesNothing() {
     var actor =
         Fsm.of(Door.class, Event.class, new Closed()).on(Closed.class, Event.class, (closed, event, context) -> {
           context.stash();
@@ -206,7 +206,7 @@ class FsmPostponeTest {
   }
 
   @Test
-  void failureOnEnteringDoesNotHoldBackPostponedMessages() {
+  void failedEnterCodeDoesNotBlockPostponedMessages() {
     var door = doors.newDoor(postponingMachine().onEnter(Closed.class, closed -> {
       throw new IllegalStateException("jammed");
     }));

@@ -91,7 +91,7 @@ class FsmRulesTest {
 
   @Test
   @SuppressWarnings({"unchecked", "rawtypes"})
-  void stateOrMessageOfAnotherMachineIsRefused() {
+  void ruleWithStateOrMessageOfForeignTypeIsRefused() {
     assertRefused("the initial state is a java.lang.String, not a io.fibry.fsm.DoorFixture$Door",
         () -> Fsm.of((Class) Door.class, Event.class, "open"));
     assertRefused("the state is a java.lang.String, not a io.fibry.fsm.DoorFixture$Door",
@@ -133,7 +133,7 @@ class FsmRulesTest {
 
   @Promise("23.4")
   @Test
-  void messageThatNoStateTakesIsRefused() {
+  void messageTypeWithoutRuleIsRefused() {
     var machineWithoutLock = emptyMachine.on(Closed.class, Push.class, (closed, push) -> new Open(push.by()))
         .on(Door.class, Look.class, (any, look) -> any)
         .on(Locked.class, Unlock.class, (locked, unlock) -> new Closed());
@@ -183,7 +183,7 @@ class FsmRulesTest {
   record Spinning() implements Fast, Loud {}
 
   @Test
-  void stateWithRulesOfTwoInterfacesIsRefused() {
+  void stateThatInheritsRulesOfTwoInterfacesIsRefused() {
     var wheel = Fsm.of(Wheel.class, Event.class, new Spinning()).on(Wheel.class, Event.class, (any, event) -> any);
 
     assertNotCreated(

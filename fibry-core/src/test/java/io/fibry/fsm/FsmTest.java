@@ -75,7 +75,7 @@ class FsmTest {
 
   @Promise("23.7")
   @Test
-  void transitionToSameObjectNeitherLeavesNorEntersState() {
+  void transitionToSameStateObjectRunsNoExitOrEntryAction() {
     var door = doors.newDoor(doors.recordingDoor());
     door.sendMessage(new Lock(1));
     doors.records.clear();
@@ -163,7 +163,7 @@ class FsmTest {
   }
 
   @Test
-  void unansweredRequestFails() {
+  void requestThatTransitionDoesNotAnswerFails() {
     var door = doors.newDoor(doors.door().on(Closed.class, Unlock.class, (closed, unlock) -> closed));
 
     assertThrows(NoReplyException.class, () -> door.ask(new Unlock(1)));

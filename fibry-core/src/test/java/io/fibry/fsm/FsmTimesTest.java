@@ -36,7 +36,7 @@ class FsmTimesTest {
 
   @Promise("23.3")
   @Test
-  void timeoutComesAfterItsTimeInState() {
+  void timeoutChangesStateExactlyAtItsTime() {
     var door = doors.newDoor(doors.door());
     door.sendMessage(new Push("Ada"));
 
@@ -49,7 +49,7 @@ class FsmTimesTest {
   }
 
   @Test
-  void timeoutOfInitialStateRunsFromBeginning() {
+  void timeoutOfInitialStateBeginsWithCreationOfActor() {
     var door =
         doors.newDoor(doors.door().onTimeout(Closed.class, DoorFixture.OPEN_TIMEOUT, closed -> new Open("the wind")));
 
@@ -60,7 +60,7 @@ class FsmTimesTest {
 
   @Promise("23.3")
   @Test
-  void timeoutOfLeftStateNeverComes() {
+  void timeoutOfLeftStateNeverFires() {
     var door = doors.newDoor(doors.door().on(Open.class, Push.class, (open, push) -> new Closed()));
     door.sendMessage(new Push("Ada"));
     door.sendMessage(new Push("Ada"));
@@ -99,7 +99,7 @@ class FsmTimesTest {
   }
 
   @Test
-  void messagesWaitingAtTimeoutAreHandledBeforeIt() {
+  void messagesQueuedAtTimeoutAreHandledBeforeTimeoutCode() {
     var fiberDoors = new DoorFixture(Strategy.FIBER);
     var gate = new Gate();
     var door = fiberDoors.newDoor(fiberDoors.door().on(Open.class, Push.class, (open, push) -> {
@@ -173,7 +173,7 @@ class FsmTimesTest {
   }
 
   @Test
-  void timeoutDroppedByFullMailboxComesAgain() {
+  void timeoutRefusedByFullMailboxFiresAgainLater() {
     var fiberDoors = new DoorFixture(Strategy.FIBER);
     var gate = new Gate();
     var machine = fiberDoors.door().on(Open.class, Push.class, (open, push) -> {
@@ -211,7 +211,7 @@ class FsmTimesTest {
   }
 
   @Test
-  void timeoutComesOnSystemClock() {
+  void timeoutFiresOnSystemClock() {
     try (var scope = ActorSystem.openScope("real")) {
       var stateChanged = new CountDownLatch(1);
       doors.door().onTimeout(Closed.class, Duration.ofMillis(5), closed -> new Open("the wind"))
