@@ -170,7 +170,7 @@ class DownloaderRetryTest {
   }
 
   @Test
-  void retryAfterBeyondLimitFailsAtOnce() {
+  void retryAfterHeaderBeyondLimitFailsDownloadAtOnce() {
     try (var web = statuses("Retry-After: 3600\r\n", 429)) {
       var failure = Patience.failure(downloader(FULL_BACKOFF, o -> o).sendMessageReturn(web.uri("/")));
 
@@ -224,7 +224,7 @@ class DownloaderRetryTest {
   }
 
   @Test
-  void downloadInBackoffIsNotOvertaken() {
+  void nextDownloadWaitsForDownloadInBackoff() {
     try (var web = statuses("", 503, 200)) {
       var downloader = downloader(FULL_BACKOFF, o -> o.withMaxParallel(1));
       var firstFuture = downloader.sendMessageReturn(web.uri("/first"));

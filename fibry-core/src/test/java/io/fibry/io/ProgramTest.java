@@ -144,7 +144,7 @@ class ProgramTest {
   }
 
   @Test
-  void pauseOfMachineDoesNotUseUpExitGrace() throws Exception {
+  void suspendedMachineDoesNotUseUpExitGraceOfProgram() throws Exception {
     var steps = new AtomicInteger();
 
     assertTrue(ExitGrace.await(millis -> {
@@ -156,7 +156,7 @@ class ProgramTest {
   }
 
   @Test
-  void outputIsWholeWhenItsReaderIsLate() throws Exception {
+  void outputOfEndedProgramIsCompleteIfReaderIsLate() throws Exception {
     var mayRead = new CountDownLatch(1);
     var in = new ByteArrayInputStream("late".getBytes()) {
       @Override
@@ -198,7 +198,7 @@ class ProgramTest {
 
   @Promise("26.7")
   @Test
-  void childrenMayCleanUpWhenProgramEndsAtOnce() throws Exception {
+  void childMayCleanUpAfterTerminatedProgramEndsAtOnce() throws Exception {
     var cleanedUp = folder.resolve("tidy");
     var readyFile = folder.resolve("child");
 
