@@ -88,7 +88,7 @@ class ClientFrameReaderTest {
 
   @Promise("25.9")
   @Test
-  void declaredLengthAllocatesNoMemory() throws Exception {
+  void frameLengthAllocatesNoMemoryBeforeBytesArrive() throws Exception {
     var acceptor = open(Integer.MAX_VALUE - 16);
     var peers = new ArrayList<Peer>();
     for (int i = 0; i < 20; i++)
@@ -117,7 +117,7 @@ class ClientFrameReaderTest {
   }
 
   @Test
-  void randomPiecesAreReadAsFramesOrRefused() throws Exception {
+  void framesSentInRandomPiecesAreReadAndGarbageIsRefused() throws Exception {
     long seed = StressRuns.seed();
     var random = new Random(seed);
     var acceptor = open(20_000);

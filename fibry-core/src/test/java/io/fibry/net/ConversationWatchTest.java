@@ -141,7 +141,7 @@ class ConversationWatchTest {
 
   @Promise("19.11")
   @Test
-  void slowLineIsReportedOnce() throws IOException {
+  void lineThatIsHandledSlowlyIsReportedOnce() throws IOException {
     try (var client = new Client(echo().port())) {
       assertEquals("quick", client.sendAndReadLine("quick\n"));
       client.send("slow\n");
@@ -202,7 +202,7 @@ class ConversationWatchTest {
 
   @Promise("19.11")
   @Test
-  void forwardedClientsAreNotReported() throws IOException {
+  void watchdogDoesNotReportClientsOfForwarder() throws IOException {
     var target = new InetSocketAddress(InetAddress.getLoopbackAddress(), echo().port());
     var forwarder = TcpAcceptor.forward(scope.named("forward"), 0, target, o -> o);
     try (var client = new Client(forwarder.port())) {

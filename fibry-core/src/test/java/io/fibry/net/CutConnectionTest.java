@@ -87,7 +87,7 @@ class CutConnectionTest {
 
   @Promise("25.10")
   @Test
-  void killedHttpServerLooksBrokenToClient() throws IOException {
+  void clientOfKilledHttpServerSeesBrokenConnection() throws IOException {
     var gate = new Gate();
     var server = HttpServer.open(ActorSystem.anonymous(), 0, HttpRoutes.none().stream("/", exchange -> {
       exchange.outputStream().write(PARTIAL_RESPONSE.getBytes());

@@ -126,7 +126,7 @@ class HttpContractTest {
   @Promise("27.2")
   @ParameterizedTest
   @MethodSource("strategies")
-  void failuresOfHandlersDetermineStatus(String strategy) throws Exception {
+  void exceptionOfHandlerDeterminesResponseStatus(String strategy) throws Exception {
     var busyActor = scope.anonymous().strategy(Strategy.FIBER).mailbox(Mailbox.bounded(1, Overflow.REJECT))
         .newActorWithReturn((Object message) -> {
           if (message instanceof Gate gate) gate.pass();
@@ -298,7 +298,7 @@ class HttpContractTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void responsesArriveDespiteInterruptLeftByHandler(String strategy) throws Exception {
+  void responseArrivesAlthoughHandlerLeavesThreadInterrupted(String strategy) throws Exception {
     open(strategy, routes -> routes.text("/text", exchange -> {
       Thread.currentThread().interrupt();
       return "text";

@@ -142,7 +142,7 @@ class HttpFilesTest {
   }
 
   @Test
-  void longFileIsCompleteAndShrinkingFileLooksIncomplete() throws IOException {
+  void responseWithLongFileIsCompleteUnlessFileShrinks() throws IOException {
     var file = folder.resolve("web/long.bin");
     Files.write(file, new byte[16 << 20]);
     assertEquals(16 << 20, bodyLength(get("/long.bin")));

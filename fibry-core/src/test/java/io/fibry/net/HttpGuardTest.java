@@ -71,7 +71,7 @@ class HttpGuardTest {
 
   @Promise("27.21")
   @Test
-  void failureAfterUnsentOutputStillGetsErrorResponse() throws IOException {
+  void handlerFailureAfterUnsentOutputGivesErrorResponse() throws IOException {
     open(routes -> routes.stream("/rule", exchange -> {
       exchange.outputStream().write('x');
       throw new IllegalStateException("no");
@@ -117,7 +117,7 @@ class HttpGuardTest {
    */
   @Promise("27.4")
   @Test
-  void exchangesWithSlowBodiesAreLimited() throws Exception {
+  void exchangesWaitingForBodiesAreLimitedToTwiceMaxExchanges() throws Exception {
     var begunCount = new AtomicInteger();
     var workingCount = new AtomicInteger();
     var maxWorking = new AtomicInteger();

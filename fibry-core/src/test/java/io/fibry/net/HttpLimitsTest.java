@@ -136,7 +136,7 @@ class HttpLimitsTest {
 
   @Promise("27.6")
   @Test
-  void tooLongBodyIsRefusedUnread() throws Exception {
+  void tooLongBodyIsRefusedBeforeServerReadsIt() throws Exception {
     var handlerCalls = new AtomicInteger();
     open(routes -> routes.text("/", exchange -> {
       handlerCalls.incrementAndGet();
@@ -221,7 +221,7 @@ class HttpLimitsTest {
 
   @Promise("27.8")
   @Test
-  void askExitLetsExchangeFinishWithConnectionClose() throws Exception {
+  void askExitLetsExchangeEndWithConnectionCloseHeader() throws Exception {
     var gate = new Gate();
     open(routes -> routes.text("/", exchange -> {
       gate.pass();
@@ -245,7 +245,7 @@ class HttpLimitsTest {
   @Promise("27.8")
   @ParameterizedTest
   @ValueSource(strings = {"pill", "exit", "scope"})
-  void requestOfFailedHandlerGets500WhileServerEnds(String end) throws Exception {
+  void requestWhoseHandlerFailsDuringServerEndGets500(String end) throws Exception {
     var gate = new Gate();
     open(routes -> routes.text("/", exchange -> {
       gate.pass();

@@ -205,7 +205,7 @@ class HttpRoutesTest {
   }
 
   @Test
-  void objectsAreRefusedWithoutBodyCodec() {
+  void objectBodiesWithoutBodyCodecAreRefused() {
     assertEquals(
         "'/a' responds with objects, but these routes have no codec that makes bytes of objects; "
             + "call withBodyCodec(..) before",
@@ -282,7 +282,7 @@ class HttpRoutesTest {
   }
 
   @Test
-  void successStatusIsRefusedForFailures() {
+  void successStatusForExceptionIsRefused() {
     assertThrows(IllegalArgumentException.class, () -> HttpRoutes.none().onFailure(IOException.class, 200));
     assertThrows(IllegalArgumentException.class, () -> new HttpException(200, "fine"));
     assertThrows(NullPointerException.class, () -> new HttpException(404, null));
@@ -336,7 +336,7 @@ class HttpRoutesTest {
   }
 
   @Test
-  void handlerCannotChangeMapsOfExchange() {
+  void headersAndQueryParametersOfExchangeAreReadOnly() {
     open(routes -> routes.text("/", exchange -> {
       for (var map : List.<Map<String, List<String>>>of(exchange.queryParameters(), exchange.headers()))
         assertThrows(UnsupportedOperationException.class, () -> map.put("a", List.of()));

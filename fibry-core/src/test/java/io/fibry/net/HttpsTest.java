@@ -149,7 +149,7 @@ class HttpsTest {
   }
 
   @Test
-  void headerLimitIncludesHandshake() throws Exception {
+  void headerLimitCutsOffClientDuringTlsHandshake() throws Exception {
     open(o -> o.withHeaderLimit(Duration.ofSeconds(3)));
     try (var handshakingPeer = new Peer(server.port())) {
       handshakingPeer.send(new byte[] {22, 3, 1, 2, 0, 1});
@@ -198,7 +198,7 @@ class HttpsTest {
   }
 
   @Test
-  void forwarderUsesTlsOnlyToClients() throws Exception {
+  void forwarderUsesTlsToClientsButNotToTarget() throws Exception {
     var plainServer = HttpServer.open(net.scope.anonymous(), 0, HttpRoutes.none().text("/hello", exchange -> "behind"),
         o -> o);
     var forwarder = TcpAcceptor.forward(net.scope.anonymous(), 0,

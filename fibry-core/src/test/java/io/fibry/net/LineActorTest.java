@@ -88,7 +88,7 @@ class LineActorTest {
   }
 
   @Test
-  void tooLargeBurstStopsLineActor() {
+  void burstBeyondUnsentLimitEndsLineActorAndConnection() {
     for (int round = 0; round < 30; round++) {
       var exitReason = new CompletableFuture<ExitReason>();
       var acceptor = TcpAcceptor.open(net.scope.anonymous(), 0, connection -> {

@@ -108,7 +108,7 @@ class ServerResponseTest {
   }
 
   @Test
-  void http10ConnectionStaysOpenOnlyOnRequest() throws IOException {
+  void http10ConnectionStaysOpenOnlyIfClientRequestsIt() throws IOException {
     open(routes -> routes.text("/", exchange -> "x"));
 
     assertTrue(talk("GET / HTTP/1.0\r\n\r\n").contains("\r\nConnection: close\r\n"));

@@ -202,7 +202,7 @@ class ServerTlsTest {
   }
 
   @Test
-  void clientOfKilledAcceptorReadsNoNormalEnd() throws Exception {
+  void clientOfKilledAcceptorReadsErrorInsteadOfNormalEnd() throws Exception {
     var acceptor = open();
     try (var socket = connect(acceptor)) {
       send(socket, "hello\n");

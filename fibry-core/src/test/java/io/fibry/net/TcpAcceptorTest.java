@@ -166,7 +166,7 @@ class TcpAcceptorTest {
   }
 
   @Test
-  void deadLetterHasFirstFailureDespiteRetries() {
+  void failedConversationIsNotRetriedDespiteRetryPolicy() {
     var tries = new AtomicInteger();
     var acceptor = TcpAcceptor
         .open(net.scope.anonymous().onFailure(FailurePolicy.resume().withRetries(3).withoutLog()), 0, connection -> {
@@ -183,7 +183,7 @@ class TcpAcceptorTest {
   }
 
   @Test
-  void shutDownExecutorLeavesNoConnectionOpen() {
+  void acceptorClosesConnectionsIfItsExecutorIsShutDown() {
     var executor = Executors.newSingleThreadExecutor();
     executor.shutdown();
     var acceptor = TcpAcceptor.open(net.scope.anonymous().strategy(Strategy.of(executor)), 0,
@@ -200,7 +200,7 @@ class TcpAcceptorTest {
   }
 
   @Test
-  void conversationWithoutThreadEndsWithAcceptor() {
+  void connectionWhoseHandlerGetsNoThreadEndsWithAcceptor() {
     var acceptor =
         TcpAcceptor.open(net.scope.anonymous().strategy(activation -> {}), 0, TcpAcceptorTest::answer, o -> o);
     try (var peer = new Peer(acceptor.port())) {
@@ -231,7 +231,7 @@ class TcpAcceptorTest {
   }
 
   @Test
-  void acceptorAnswersAfterHandlerInterruptsItsThread() {
+  void acceptorServesNextClientAfterHandlerInterruptsThread() {
     var acceptor = TcpAcceptor.open(net.scope.anonymous().strategy(Strategy.CALLER), 0, connection -> {
       answer(connection);
       Thread.currentThread().interrupt();

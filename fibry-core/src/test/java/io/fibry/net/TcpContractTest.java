@@ -240,7 +240,7 @@ class TcpContractTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void closeFromConversationDoesNotWaitForConversation(String strategy) {
+  void acceptorCloseInHandlerDoesNotWaitForThatHandler(String strategy) {
     open(strategy, connection -> {
       acceptor.close();
       connection.outputStream().write('k');

@@ -107,7 +107,7 @@ class TcpLineReaderTest {
   }
 
   @Test
-  void secondIterationContinuesAfterFirst() {
+  void secondIterationOfLinesContinuesAfterFirstIteration() {
     var result = handle(connection -> {
       var first = connection.lines().iterator().next();
       var remaining = allLines(connection);
@@ -129,7 +129,7 @@ class TcpLineReaderTest {
   }
 
   @Test
-  void resetEndsLinesWithException() {
+  void connectionResetMakesLineIterationThrow() {
     var result = new CompletableFuture<Object>();
     var acceptor = net.open(connection -> {
       try {
@@ -144,7 +144,7 @@ class TcpLineReaderTest {
   }
 
   @Test
-  void randomPiecesGiveSameLinesAsReaderOfJdk() throws Exception {
+  void linesSentInRandomPiecesAreReadAsByJdkReader() throws Exception {
     long seed = StressRuns.seed();
     var random = new Random(seed);
     for (int round = 0; round < 60; round++) {

@@ -127,7 +127,7 @@ class TlsFilesTest {
   }
 
   @Test
-  void certificateStaysWhileFilesAreInvalid() throws Exception {
+  void oldCertificateStaysInUseWhileFilesAreInvalid() throws Exception {
     write("old", "EC");
     var acceptor = openWithManualClock();
     try (var logged = new Logged()) {
@@ -162,7 +162,7 @@ class TlsFilesTest {
   }
 
   @Test
-  void keyOfOtherFormatOrCertificateIsRefused() throws Exception {
+  void keyOfOtherFormatOrOtherCertificateIsRefused() throws Exception {
     write("server", "EC");
     Files.writeString(key, Files.readString(key).replace("PRIVATE KEY", "EC PRIVATE KEY"));
     assertTrue(refusal().contains("there is no 'BEGIN PRIVATE KEY'"));

@@ -71,7 +71,7 @@ class UdpBadInputTest {
   }
 
   @Test
-  void portsThatDoNotExistAreRefused() {
+  void portOutsideValidRangeIsRefused() {
     assertRefused("there is no port -1; give 1 to 65535, or 0 for any free port", () -> open(-1, o -> o));
     assertRefused("there is no port 65536; give 1 to 65535, or 0 for any free port",
         () -> open(65_536, o -> o));
@@ -141,7 +141,7 @@ class UdpBadInputTest {
   }
 
   @Test
-  void endedServerSendsNothing() {
+  void endedServerRefusesToSendPackets() {
     var server = open(0, o -> o);
     server.close();
 

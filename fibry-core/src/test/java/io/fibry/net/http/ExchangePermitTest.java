@@ -128,7 +128,7 @@ class ExchangePermitTest {
 
   @Promise("27.4")
   @Test
-  void permitIsFreeWhenClientHasItsResponse(@TempDir Path root) throws Exception {
+  void nextRequestIsAdmittedOnceClientHasItsResponse(@TempDir Path root) throws Exception {
     Files.writeString(root.resolve("index.html"), "x");
     Files.createDirectory(root.resolve("sub"));
     open(routes -> routes.text("/", exchange -> "x").stream("/stream", exchange -> exchange.outputStream().write('x'))
@@ -203,7 +203,7 @@ class ExchangePermitTest {
 
   @Promise("27.4")
   @Test
-  void stalledExchangesDoNotPreventAnotherFromRunning() {
+  void suspendedExchangeResumesWhileOthersStaySuspended() {
     var permits = pool(3);
     var suspendedPermits = Stream.generate(() -> admitAndSuspend(permits)).limit(6).toList();
 
@@ -253,7 +253,7 @@ class ExchangePermitTest {
   }
 
   @Test
-  void interruptedExchangeResumesImmediately() {
+  void interruptedExchangeResumesWithoutWaitingForPermit() {
     var permits = pool(1);
     var interruptedPermit = admitAndSuspend(permits);
     var runningPermit = permits.tryAdmit();

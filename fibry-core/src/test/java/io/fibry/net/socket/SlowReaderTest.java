@@ -124,7 +124,7 @@ class SlowReaderTest {
    */
   @Promise("25.3")
   @Test
-  void limitDoesNotRunWhileUnreadBytesWait() throws IOException {
+  void readLimitDoesNotRunWhileUnreadBytesAreAvailable() throws IOException {
     client.limitAllReads(LIMIT);
     send("in time");
     clock.advance(Duration.ofSeconds(9));
@@ -164,7 +164,7 @@ class SlowReaderTest {
   }
 
   @Test
-  void secondReadLimitIgnoresTimeOfFirst() throws IOException {
+  void newReadLimitStartsWithoutTimeOfPreviousLimit() throws IOException {
     client.limitAllReads(LIMIT);
     send("head");
     clock.advance(LIMIT);

@@ -99,7 +99,7 @@ class ForwarderTest {
   }
 
   @Test
-  void refusedTargetClosesClientAndIsLoggedOncePerMinute() throws Exception {
+  void refusalByTargetClosesClientAndIsLoggedOncePerMinute() throws Exception {
     try (var deafPort = new RefusingPort(); var log = new Logged()) {
       var forwarder = forward(deafPort.number(), o -> o.withMaxConnections(1));
 
@@ -148,7 +148,7 @@ class ForwarderTest {
   }
 
   @Test
-  void killedTargetClosesClient() {
+  void killOfTargetClosesConnectionToClient() {
     var target = echo();
     var forwarder = forward(target.port(), o -> o);
     try (var peer = new Peer(forwarder.port()).send("x")) {
@@ -177,7 +177,7 @@ class ForwarderTest {
   }
 
   @Test
-  void connectionIsIdleWhenNeitherSideSends() throws Exception {
+  void forwardedConnectionIsIdleOnlyIfNeitherSideSends() throws Exception {
     var clock = new Clock();
     try (var clockScope = new ServerScope(o -> o.withScheduler(clock))) {
       var forwarder = TcpAcceptor.forward(clockScope.scope.anonymous(), 0, loopback(echo().port()),
@@ -212,7 +212,7 @@ class ForwarderTest {
   }
 
   @Test
-  void unresolvedTargetIsResolvedForClient() throws Exception {
+  void hostNameOfTargetIsResolvedWhenClientConnects() throws Exception {
     var forwarder = TcpAcceptor.forward(net.scope.anonymous(), 0,
         InetSocketAddress.createUnresolved("localhost", echo().port()), o -> o);
     try (var peer = new Peer(forwarder.port())) {

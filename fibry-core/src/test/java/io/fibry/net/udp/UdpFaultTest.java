@@ -103,7 +103,7 @@ class UdpFaultTest {
   }
 
   @Test
-  void serverThatCannotReceiveEndsWithoutSpinning() throws Exception {
+  void serverWhoseReceiveFailsEndsWithoutFurtherAttempt() throws Exception {
     try (var logged = new Logged()) {
       var socket = new FailingSocket(Integer.MAX_VALUE);
       var server = server(socket);
@@ -142,7 +142,7 @@ class UdpFaultTest {
    * {@code close} waits for the fiber, so the closed socket alone must wake the fiber.
    */
   @Test
-  void closeOfSocketEndsReceive() throws Exception {
+  void closedSocketWakesReceivingFiber() throws Exception {
     var receiveEnded = new CountDownLatch(1);
     var server = server(new FailingSocket(0) {
       @Override

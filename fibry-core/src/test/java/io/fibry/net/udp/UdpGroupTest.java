@@ -70,7 +70,7 @@ class UdpGroupTest {
   }
 
   @Test
-  void allMembersReceivePacketOfMember() throws Exception {
+  void allMembersReceivePacketThatMemberSendsToGroup() throws Exception {
     var first = member(0, "one");
     var second = member(first.port(), "two");
 

@@ -182,7 +182,7 @@ class UdpServerTest {
 
   @Promise("26.2")
   @Test
-  void addressIsLimitedToItsRate() {
+  void senderAddressIsLimitedToItsRate() {
     var server = server(o -> o.withRate(2, Duration.ofSeconds(2)));
 
     for (int i = 0; i < 5; i++) peer.send(server.port(), "now " + i);
@@ -246,7 +246,7 @@ class UdpServerTest {
   }
 
   @Test
-  void maxReplyPermitsLongerReplies() throws Exception {
+  void maxReplyOptionPermitsReplyLongerThanRequest() throws Exception {
     var server = server(o -> o.withMaxReply(3));
     peer.send(server.port(), "12");
     Patience.eventually(() -> received.size() == 1);
@@ -258,7 +258,7 @@ class UdpServerTest {
   }
 
   @Test
-  void packetComesFromPortOfServer() throws Exception {
+  void sentPacketComesFromPortOfServer() throws Exception {
     var server = server(o -> o);
 
     server.send(peer.address(), "unasked".getBytes());
@@ -269,7 +269,7 @@ class UdpServerTest {
   }
 
   @Test
-  void serverReceivesAfterSendByInterruptedThread() throws Exception {
+  void sendByInterruptedThreadDoesNotStopServer() throws Exception {
     var server = server(o -> o);
 
     var sender = Thread.ofVirtual().start(() -> {

@@ -81,7 +81,7 @@ class WebSocketBytesTest {
   }
 
   @Test
-  void computedSizeEqualsEncodedSize() {
+  void computedFrameSizeEqualsSizeOfEncodedFrame() {
     for (var text : new String[] {"", "a", "ä", "€", "\ud83d\ude00", "a\ud83d\ude00ä"}) {
       assertEquals(text.getBytes(StandardCharsets.UTF_8).length, WebSocketFrames.utf8Size(text));
       assertEquals(WebSocketFrames.encodeText(text).length, WebSocketFrames.size(WebSocketFrames.utf8Size(text)));

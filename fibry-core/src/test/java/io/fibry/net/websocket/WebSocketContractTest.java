@@ -298,7 +298,7 @@ class WebSocketContractTest {
 
   @Promise("27.19")
   @Test
-  void failedHandlerClosesWith1011AndLoggedNumber() {
+  void handlerFailureClosesWebSocketWith1011AndLoggedNumber() {
     try (var logged = new Logged(); var peer = open(connection -> {
       connection.textActor().sendMessage("before");
       throw new IllegalStateException("made up");
@@ -318,7 +318,7 @@ class WebSocketContractTest {
   @Promise("27.19")
   @ParameterizedTest
   @ValueSource(classes = {MailboxFullException.class, ActorStoppedException.class})
-  void fullOrEndedActorClosesWith1013WithoutLog(Class<? extends Exception> expectedFailure) {
+  void askOfFullOrEndedActorClosesWebSocketWith1013(Class<? extends Exception> expectedFailure) {
     var actor = net.scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.REJECT))
         .newActorWithReturn((Object message) -> {
           if (message instanceof Gate gate) gate.pass();

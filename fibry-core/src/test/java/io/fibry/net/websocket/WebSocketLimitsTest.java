@@ -221,7 +221,7 @@ class WebSocketLimitsTest {
   }
 
   @Test
-  void pingDoesNotCutOffClientAtUnsentLimit() throws IOException {
+  void pingBeyondUnsentLimitDoesNotCutOffClient() throws IOException {
     open(o -> o.withMaxUnsent(20_000_010).withIdleLimit(Duration.ofSeconds(40)));
     try (var peer = WebSocketPeer.openWithSmallBuffer(server.port(), "/")) {
       Patience.value(connectionFuture).binaryActor().sendMessage(new byte[20_000_000]);
@@ -296,14 +296,14 @@ class WebSocketLimitsTest {
 
   @Promise("27.15")
   @Test
-  void oversizedFrameIsRefusedByMessageLimit() {
+  void refusalNamesMessageLimitIfItIsBelowFrameLimit() {
     assertRefused(o -> o.withMaxMessage(1_000).withMaxFrame(2_000), 2_001,
         "a message longer than 1000 bytes, and the connection was closed with 1009; withMaxMessage allows more");
   }
 
   @Promise("27.15")
   @Test
-  void longFrameIsRefusedByFrameLimit() {
+  void refusalNamesFrameLimitIfItIsBelowMessageLimit() {
     assertRefused(o -> o.withMaxMessage(1_000).withMaxFrame(100), 1_001,
         "a frame longer than 100 bytes, and the connection was closed with 1009; withMaxFrame allows more");
   }
@@ -324,7 +324,7 @@ class WebSocketLimitsTest {
 
   @Promise("27.19")
   @Test
-  void clientHasTwoSecondsToReplyToClose() {
+  void clientThatIgnoresCloseIsCutOffAfterTwoSeconds() {
     open(o -> o, o -> o, connection -> handlerThread.complete(Thread.currentThread()));
     try (var peer = connect()) {
       assertEquals("close 1000", peer.next().toString());
