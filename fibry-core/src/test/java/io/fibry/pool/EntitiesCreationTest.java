@@ -202,7 +202,7 @@ class EntitiesCreationTest {
 
   @Promise("23.8")
   @Test
-  void futureWaitsForCreationNoLongerThanItsLimit() {
+  void sendMessageReturnWaitsForCreationNoLongerThanItsLimit() {
     var accounts = openWithSlowBirth();
     Patience.callOnFiber(() -> accounts.actor("ada").sendMessage(new Pay(1)));
     Patience.await(gate.entered);
@@ -212,7 +212,7 @@ class EntitiesCreationTest {
 
   @Promise("23.8")
   @Test
-  void futureWaitsForEndOfActorNoLongerThanItsLimit() {
+  void sendMessageReturnWaitsForPassivationAtMostItsLimit() {
     bank.saveGate = gate;
     bank.ada().sendMessage(new Pay(1));
     bank.advanceBeyondIdleTime();
@@ -239,7 +239,7 @@ class EntitiesCreationTest {
 
   /** The clock of the scope reaches an hour's limit while the request waits. */
   @Test
-  void futureMeasuresWaitForEndByTheScopesClock() {
+  void sendMessageReturnMeasuresItsWaitByClockOfScope() {
     bank.saveGate = gate;
     bank.ada().sendMessage(new Pay(1));
     bank.advanceBeyondIdleTime();

@@ -236,7 +236,7 @@ class EntitiesEndTest {
   }
 
   @Test
-  void memberMayCloseAllEntities() {
+  void handlerOfEntityMayCloseAllEntities() {
     var closerName = new CompletableFuture<String>();
     entities.set(bank.openEntities(name -> bank.scope.named(name).newActor(order -> {
       entities.get().close();
@@ -250,7 +250,7 @@ class EntitiesEndTest {
   }
 
   @Test
-  void entitiesEndAlthoughMemberAsksActorThatClosesThem() {
+  void entitiesEndAlthoughEntityAsksActorThatClosesThem() {
     var closeResult = new LinkedBlockingQueue<Object>();
     var answers = new LinkedBlockingQueue<Object>();
     Actor<Balance> outsideActor = bank.scope.named("outside").newActor((request, context) -> {

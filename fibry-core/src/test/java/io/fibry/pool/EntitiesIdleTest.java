@@ -177,7 +177,7 @@ class EntitiesIdleTest {
   }
 
   @Test
-  void messagesWaitingWhenActorIsFoundIdleAreHandled() {
+  void busyActorHandlesItsMessagesBeforePassivation() {
     var gate = new Gate();
     bank.ada().sendMessages(List.of(new WaitAtGate(gate), new Pay(3)));
     Patience.await(gate.entered);
@@ -229,7 +229,7 @@ class EntitiesIdleTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void atMostThousandActorsEndAtOnce(boolean closing) {
+  void atMostThousandActorsEndConcurrently(boolean closing) {
     var stopCount = new AtomicInteger();
     var gate = new CountDownLatch(1);
     var entities = Entities.open(bank.scope.anonymous(), BankFixture.IDLE,

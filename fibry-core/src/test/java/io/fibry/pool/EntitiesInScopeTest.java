@@ -67,7 +67,7 @@ class EntitiesInScopeTest {
   @Promise("16.17")
   @ParameterizedTest
   @EnumSource
-  void exchangeInProgressCreatesEntityWhileScopeCloses(OpenOrder order) throws Exception {
+  void httpExchangeMayCreateEntityWhileScopeCloses(OpenOrder order) throws Exception {
     var data = order == OpenOrder.SEPARATE_SCOPES ? app.openScope("data") : app;
     var web = order == OpenOrder.SEPARATE_SCOPES ? app.openScope("web") : app;
     var customersBeforeServer = order == OpenOrder.SERVER_FIRST ? null : openCustomers(data);
@@ -96,7 +96,7 @@ class EntitiesInScopeTest {
 
   @Promise("16.17")
   @Test
-  void entitiesEndAfterServersAndLaterActors() {
+  void scopeEndsServersAndLaterActorsBeforeEntities() {
     var endedNames = new CopyOnWriteArrayList<String>();
     app.named("older").newActor(message -> {}).closeOnExit(() -> endedNames.add("older"));
     BlockBuilder.of(app.named("server")).closesFirst().newActor(message -> {})
@@ -227,7 +227,7 @@ class EntitiesInScopeTest {
 
   @Promise("17.15")
   @Test
-  void scopeRestartsFailedEntity() {
+  void restartPolicyOfScopeRestartsOnlyFailedEntity() {
     var failingEntities = escalateFailureOfAda(FailurePolicy.restart());
 
     Patience.eventually(() -> !failingEntities.stoppedKeys.isEmpty());
@@ -237,7 +237,7 @@ class EntitiesInScopeTest {
 
   @Promise("17.15")
   @Test
-  void scopeRestartsActorsCreatedAfterFailedEntity() {
+  void restartFromFailedRestartsActorsCreatedAfterFailedEntity() {
     var failingEntities = new FailingEntities();
     var scope = app.openScope("inner", o -> o.withFailurePolicy(FailurePolicy.restartFromFailed().withoutLog()));
     var entities = failingEntities.open(scope);

@@ -61,7 +61,7 @@ class EntitiesRestartTest {
 
   @Promise("23.6")
   @Test
-  void senderWaitsForSuccessorWithSavedState() {
+  void senderWaitsUntilSuccessorHasLoadedSavedState() {
     var sendResult = startAndAwaitParked(() -> bank.ada().sendMessage(new Pay(1)));
     assertFalse(sendResult.isDone());
 
@@ -98,7 +98,7 @@ class EntitiesRestartTest {
   }
 
   @Test
-  void expiredAskIsNotHandled() {
+  void askThatExpiresDuringPassivationIsNotHandled() {
     bank.awaitTimeout(LIMIT, () -> bank.ada().ask(new Balance(), LIMIT));
 
     saveGate.open();
@@ -110,7 +110,7 @@ class EntitiesRestartTest {
   }
 
   @Test
-  void interruptedSenderMakesDeadLetterAndKeepsFlag() {
+  void interruptedSendMakesDeadLetterAndKeepsInterruptFlag() {
     Thread.currentThread().interrupt();
 
     var pay = new Pay(1);

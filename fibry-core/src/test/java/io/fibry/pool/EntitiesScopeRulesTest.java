@@ -185,7 +185,7 @@ class EntitiesScopeRulesTest {
   }
 
   @Test
-  void timerStartedAfterEndIsDeadLetterOfScope() {
+  void timerMessagesOfEndedEntitiesAreDeadLettersOfScope() {
     accounts.actor("ada").sendMessageLater("early", Duration.ofHours(1));
     accounts.close();
     accounts.actor("ada").sendMessageLater("late", Duration.ofHours(1));
@@ -197,7 +197,7 @@ class EntitiesScopeRulesTest {
 
   @Promise("23.9")
   @Test
-  void timerCarriesBaggageOfItsStarter() {
+  void timerMessageCarriesContextOfThreadThatSetTimer() {
     TENANT.set("ada");
     accounts.actor("new").sendMessageLater("tick", LIMIT);
     TENANT.set("bob");
@@ -313,7 +313,7 @@ class EntitiesScopeRulesTest {
   }
 
   @Test
-  void waitForExitDuringCreationKeepsItsLimit() {
+  void waitForExitDuringCreationReturnsAtItsLimit() {
     startCreation("first");
     var exitResult = callOnFiber(() -> accounts.actor("slow").waitForExit(LIMIT));
 

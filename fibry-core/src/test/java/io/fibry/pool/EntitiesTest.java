@@ -92,7 +92,7 @@ class EntitiesTest {
   }
 
   @Test
-  void stoppedFailedActorHasSuccessorAtNextUse() {
+  void actorStoppedByFailureHasSuccessorAtNextUse() {
     bank.ada().sendMessages(List.of(new Pay(4), new Fail()));
     Patience.eventually(() -> bank.savedBalances.containsKey("ada"));
 

@@ -90,7 +90,7 @@ class PoolAsActorTest extends PoolFixture {
 
   @Promise("3.5")
   @Test
-  void dropOldestDropsNoTasksOfPoolByKey() {
+  void dropOldestOfPoolByKeyDropsMessagesButNoTasks() {
     var pool = Pools.byKey(builder.mailbox(Mailbox.bounded(1, Overflow.DROP_OLDEST)), 1, Object::getClass)
         .newActor((Object message) -> pass(message));
     Gate.occupy(pool);
@@ -142,7 +142,7 @@ class PoolAsActorTest extends PoolFixture {
   }
 
   @Test
-  void timeoutShowsCodeOfBusyWorker() {
+  void askTimeoutShowsStackOfBusyWorker() {
     var pool = echo(Pools.fixed(scope.named("images"), 1));
     Gate.occupy((Actor<Object>) pool);
 
@@ -156,7 +156,7 @@ class PoolAsActorTest extends PoolFixture {
   }
 
   @Test
-  void awaitQuiescenceCoversMessagesBetweenQueueAndWorker() {
+  void awaitQuiescenceWaitsForMessagesTakenByWorkers() {
     var handled = new AtomicInteger();
     var pool = Pools.fixed(builder, 4).newActor((Object message) -> handled.incrementAndGet());
 
@@ -184,7 +184,7 @@ class PoolAsActorTest extends PoolFixture {
   }
 
   @Test
-  void startOfWorkerWithoutThreadIsRetried() {
+  void workerStartIsRetriedWhenStrategyGivesNoThread() {
     var remainingRefusals = new AtomicInteger(9); // the retries take about a second of backoff
     Strategy unreliableStrategy = activation -> {
       if (remainingRefusals.getAndDecrement() > 0) throw new IllegalStateException("no thread today");

@@ -227,7 +227,7 @@ class PoolContractTest {
   @Promise("20.2")
   @ParameterizedTest
   @MethodSource("variants")
-  void statesAreStoppedBeforeCloseOnExitRuns(Variant variant) {
+  void stopHooksOfStatesRunBeforeCloseOnExit(Variant variant) {
     var order = new CopyOnWriteArrayList<String>();
     var pool = variant.builder(scope).initialState(() -> "state").onStop(state -> order.add(state))
         .newActorWithReturn((String state, Object message) -> message).closeOnExit(() -> order.add("closed"));

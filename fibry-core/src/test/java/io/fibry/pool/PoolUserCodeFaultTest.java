@@ -115,7 +115,7 @@ class PoolUserCodeFaultTest extends PoolFixture {
   }
 
   @Test
-  void failedSendDropsNoQueuedMessage() {
+  void sendThatFailsInHashCodeDropsNoQueuedMessage() {
     var pool = pool(Mailbox.bounded(2, Overflow.DROP_OLDEST), 1);
     var gate = Gate.occupy(pool);
     pool.sendMessage("one");

@@ -213,7 +213,7 @@ class PoolsTest extends PoolFixture {
 
   @Promise("20.5")
   @Test
-  void messageHoldsItsPermitsAndLaterMessagesWait() {
+  void lightMessageWaitsBehindHeavyMessageWithoutPermits() {
     var order = new CopyOnWriteArrayList<Object>();
     var gates = Map.of(6, new Gate(), 10, new Gate());
     var pool = Pools.weighted(builder, 10, (Integer weight) -> weight).newActor((Integer weight) -> {
