@@ -278,7 +278,7 @@ class TopicContractTest extends TopicFixture {
   @Promise("21.6")
   @ParameterizedTest
   @MethodSource("strategies")
-  void closeInHandlerOfSubscriberDoesNotWait(String strategy) {
+  void topicCloseInSubscriberDoesNotWaitForSubscriber(String strategy) {
     var topic = topic(strategy);
     topic.subscribeToLatest(m -> {
       topic.close();
@@ -295,7 +295,7 @@ class TopicContractTest extends TopicFixture {
   @Promise("21.6")
   @ParameterizedTest
   @MethodSource("strategies")
-  void subscriberThatWaitsForEndOfItsTopicFails(String strategy) {
+  void subscriberWaitingForEndOfItsTopicGetsCycleException(String strategy) {
     var topic = topic(strategy);
     topic.subscribeToLatest(m -> received.add(assertThrows(AskCycleException.class, topic::waitForExit)));
 

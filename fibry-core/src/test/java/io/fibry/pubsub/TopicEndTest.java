@@ -34,7 +34,7 @@ class TopicEndTest extends TopicFixture {
   }
 
   @Test
-  void waitForExitAwaitsClosedSubscriber() {
+  void waitForExitAwaitsBusySubscriberOfClosedSubscription() {
     var gate = new Gate();
     topic.subscribeToLatest(m -> gate.pass()).close();
     var subscription = topic.subscribeToLatest(m -> gate.pass());
@@ -111,7 +111,7 @@ class TopicEndTest extends TopicFixture {
   }
 
   @Test
-  void killWaitsForSlowSubscriber() {
+  void killedTopicWaitsForSlowSubscriberDuringKillGrace() {
     try (var patientScope = scope.openScope("patient", o -> o.withKillGrace(Patience.LONG))) {
       Topic<Object> slowTopic = Topic.open(patientScope.anonymous().onFailure(FailurePolicy.resume().withoutLog()));
       var gate = new Gate();
@@ -131,7 +131,7 @@ class TopicEndTest extends TopicFixture {
   }
 
   @Test
-  void actorCreatedWhileTopicEndsIsEnded() {
+  void subscriberActorCreatedWhileTopicEndsIsEnded() {
     var topicToEnd = new CompletableFuture<Topic<Object>>();
     Topic<Object> endingTopic = Topic.open(scope.named("ending").strategy(new Strategy() {
       @Override

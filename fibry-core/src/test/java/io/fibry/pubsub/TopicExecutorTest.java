@@ -98,7 +98,7 @@ class TopicExecutorTest extends TopicFixture {
   }
 
   @Test
-  void publisherStaysInterruptedAfterInterruptOfSubscriber() {
+  void publisherKeepsInterruptFlagThatSubscriberConsumed() {
     try (var log = new Logged()) {
       topic.subscribeOn(Runnable::run, m -> new CountDownLatch(1).await());
       Thread.currentThread().interrupt();
@@ -110,7 +110,7 @@ class TopicExecutorTest extends TopicFixture {
   }
 
   @Test
-  void policyOfActorHandlesFailureOfSubscriber() {
+  void failurePolicyOfExecutingActorHandlesSubscriberFailure() {
     var sharedActor = scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()).newActor((Object m) -> {});
     topic.subscribeOn(sharedActor, m -> {
       throw new java.io.IOException("cannot do " + m);

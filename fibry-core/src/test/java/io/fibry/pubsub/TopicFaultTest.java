@@ -173,7 +173,7 @@ class TopicFaultTest {
   }
 
   @Test
-  void failureOfPriorityMailboxIsLoggedAndOthersGetMessage() {
+  void comparatorFailureIsLoggedAndOtherSubscribersGetMessage() {
     try (var log = new Logged()) {
       topic.subscribe(Mailbox.<Object>priority((a, b) -> {
         throw new ClassCastException("cannot compare " + a);

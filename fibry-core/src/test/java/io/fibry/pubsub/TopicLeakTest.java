@@ -133,7 +133,7 @@ class TopicLeakTest {
 
   @Promise("21.3")
   @Test
-  void nextTopicRemovesUnreferencedTopicsFromLivingActor() {
+  void openingTopicRemovesUnreferencedTopicsFromLivingActor() {
     subscribeUnreferencedTopics(1_000);
 
     LeakProbe.assertLeavesAtMost(BYTES_PER_ITERATION * ITERATIONS, () -> subscribeUnreferencedTopics(ITERATIONS),
