@@ -131,7 +131,7 @@ class ScheduleTest {
 
   @Promise("22.14")
   @Test
-  void runLongerThanPeriodMakesSingleLateRunAndNoBurst() {
+  void runLongerThanPeriodIsFollowedBySingleLateRun() {
     recipes.scheduleAtFixedRate(Duration.ZERO, SECOND, () -> {
       recordRun();
       if (runTimes.size() == 1) advance(3_500);
@@ -211,7 +211,7 @@ class ScheduleTest {
   @Promise("22.14")
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void failedRunGoesToPolicyAndNextRunComes(boolean isFixedRate) {
+  void failedRunIsHandledByPolicyAndNextRunFollows(boolean isFixedRate) {
     try (var logged = new Logged()) {
       Handler.Task task = () -> {
         recordRun();
@@ -293,7 +293,7 @@ class ScheduleTest {
   }
 
   @Test
-  void returnOfCutOffRunStartsNoNextRun() {
+  void cutOffRunThatReturnsStartsNoNextRun() {
     var gate = new Gate();
     var schedule =
         Stereotypes.of(scope.anonymous().strategy(Strategy.FIBER)).scheduleWithFixedDelay(Duration.ZERO, SECOND, () -> {
@@ -323,7 +323,7 @@ class ScheduleTest {
   }
 
   @Test
-  void taskOnSystemClockRunsOffTimerThread() {
+  void taskOnSystemClockDoesNotRunOnTimerThread() {
     var threads = new CopyOnWriteArrayList<String>();
     try (var systemScope = ActorSystem.openScope("real")) {
       Stereotypes.of(systemScope.anonymous().strategy(Strategy.CALLER))

@@ -43,7 +43,7 @@ class StereotypesTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void sinksCreatedInLoopAllRunCode(boolean onThreads) {
+  void eachOfManySinksRunsItsCode(boolean onThreads) {
     int count = onThreads ? 100 : 100_000;
     var sinks = new ArrayList<Sink<Object>>();
 
@@ -117,7 +117,7 @@ class StereotypesTest {
   }
 
   @Test
-  void sinkWithoutObjectPassesNull() {
+  void sinkWithoutObjectPassesNullToItsCode() {
     Sink<String> sink = Stereotypes.def().sink(null);
 
     sink.execAndWait(s -> assertNull(s));

@@ -129,7 +129,7 @@ class WatchDirectoryTest {
   // ---- failures
 
   @Test
-  void failedHandlerGoesToPolicyAndNextChangeIsReported() throws Exception {
+  void handlerFailureGoesToPolicyAndNextChangeIsReported() throws Exception {
     Stereotypes.of(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog())).watchDirectory(folder, path -> {
       reportedPaths.add(path);
       if (path.endsWith("bad")) throw new IOException("bad");
@@ -146,7 +146,7 @@ class WatchDirectoryTest {
   // ---- ends
 
   @Test
-  void watchEndsWithItsDirectory() throws Exception {
+  void watchEndsWhenItsDirectoryIsDeleted() throws Exception {
     var directory = Files.createDirectory(folder.resolve("short-lived"));
     Files.createFile(directory.resolve("file"));
     var watch = watch(directory);
@@ -246,7 +246,7 @@ class WatchDirectoryTest {
   }
 
   @Test
-  void interceptorSeesOnlyReportedChanges() throws Exception {
+  void interceptorSeesReportedPathsButNoInternalMessages() throws Exception {
     var interceptedPaths = new ConcurrentSkipListSet<Path>();
     Stereotypes.of(scope.anonymous().intercept((Path path, Handler.Task next) -> {
       interceptedPaths.add(path);
