@@ -39,7 +39,7 @@ class StackSafeLockTest {
 
   @Promise("8.5")
   @Test
-  void fiberThatCannotParkSpinsWhenLockHoldersNeverWait() {
+  void fiberThatCannotParkSpinsForLockWhoseHoldersNeverWait() {
     var spinningLock = new StackSafeLock(true);
     spinningLock.acquire();
     var arrival = new CountDownLatch(1);
@@ -60,7 +60,7 @@ class StackSafeLockTest {
   }
 
   @Test
-  void waitForLockIgnoresInterruptAndKeepsFlag() {
+  void interruptedWaiterKeepsWaitingAndKeepsInterruptFlag() {
     lock.acquire();
     var hasInterruptFlag = new AtomicBoolean();
     var waiter = Thread.ofPlatform().start(() -> {
