@@ -48,7 +48,7 @@ class CrashDiskTest {
   }
 
   @Test
-  void failingDiskGivesUnknownOutcome() {
+  void failedSyncFailsRequestWithUnknownOutcome() {
     var disk = CrashDisk.empty();
     try (var scope = TestScope.fibers(); var store = open(disk)) {
       var counter = COUNTER.newActor(scope.named("home"), store);

@@ -143,7 +143,7 @@ class FibryExtensionTest {
   }
 
   @Test
-  void interruptedActorIsReportedAsLeak() {
+  void actorThatMustBeInterruptedIsReportedAsLeak() {
     var failure = failureOf(LeaveBusyActor.class);
 
     assertContains("scope 'testLeavesBusyActor(TestScope)' did not end by itself within " + TestScope.format(SHORT),

@@ -52,7 +52,7 @@ class GoldenTest {
   }
 
   @Test
-  void safeChangeFailsFirstCheckAndWritesGoldenFiles() throws IOException {
+  void compatibleTypeChangeFailsFirstCheckAndWritesFiles() throws IOException {
     var first = Codec.of(First.Event.class);
 
     assertEquals("the types have no samples yet. Look at " + folder + ", and commit it: its schema.txt is new, and "
@@ -135,7 +135,7 @@ class GoldenTest {
   }
 
   @Test
-  void missingSamplesFailCheckOnceAndAreAdded() throws IOException {
+  void missingSampleFilesFailFirstCheckAndAreWritten() throws IOException {
     var codec = Codec.of(Original.Tree.class);
     checkFailure(codec);
     try (var files = Files.list(folder)) {

@@ -86,7 +86,7 @@ class ProbeTest {
   }
 
   @Test
-  void probeFailureNamesWaitingTime(TestScope scope) {
+  void probeFailureNamesHowLongProbeWaited(TestScope scope) {
     Probe<Mail> post = Probe.of(scope, "post");
 
     assertContains(

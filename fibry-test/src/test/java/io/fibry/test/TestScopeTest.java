@@ -166,7 +166,7 @@ class TestScopeTest {
   }
 
   @Test
-  void equalDeadLettersAreCountedSeparately() {
+  void assertDeadLetterConsumesOneOfTwoEqualDeadLetters() {
     try (var scope = TestScope.fibers()) {
       var kitchen = failingActor(scope.anonymous());
       kitchen.sendMessages(List.of("soup", "soup"));

@@ -152,7 +152,7 @@ class VirtualTimeTest {
   }
 
   @Test
-  void sleepingHandlerFollowsClockAndEndsWithKill() {
+  void handlerSleepingOnTestClockWakesAtItsTimeAndEndsWithKill() {
     var actor =
         scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()).newActorWithReturn((String message) -> {
           scope.clock().sleepUntil(SECOND.toNanos());
