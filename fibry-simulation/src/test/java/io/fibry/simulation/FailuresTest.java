@@ -81,7 +81,7 @@ class FailuresTest {
   }
 
   @Test
-  void unreachedConditionFailsSimulation() {
+  void assertEventuallyThatNeverHoldsFailsSimulation() {
     var failure = failureOf(sim -> sim.assertEventually("it rains", Duration.ofHours(1), () -> false));
 
     assertText("java.lang.AssertionError: not within 1 h: it rains", failure);
@@ -236,7 +236,7 @@ class FailuresTest {
    */
   @Test
   @Promise("29.7")
-  void lateWakeByOutsideThreadFailsSimulation() {
+  void wakeByOutsideThreadOnlyInTracedRunFailsSimulation() {
     var carrier = new AtomicReference<Thread>();
     var latchOfLatestRun = new AtomicReference<CountDownLatch>();
     long oldWaitNanos = SimulationRun.externalWaitNanos;

@@ -29,7 +29,7 @@ class FaultsTest {
 
   @Test
   @Promise("29.9")
-  void killsAffectOnlyPermittedActors() {
+  void killFaultsAffectOnlyPermittedActors() {
     var runsWithKill = new AtomicInteger();
 
     simulate(sim -> {
@@ -49,7 +49,7 @@ class FaultsTest {
 
   @Test
   @Promise("29.9")
-  void delaysKeepSenderOrder() {
+  void delayFaultsKeepMessageOrderOfSender() {
     var runsWithDelay = new AtomicInteger();
 
     simulate(sim -> {
@@ -66,7 +66,7 @@ class FaultsTest {
   }
 
   @Test
-  void stallsMakeRequestsTimeOut() {
+  void stallFaultsMakeRequestsTimeOut() {
     var timeouts = new AtomicInteger();
 
     simulate(sim -> {
@@ -103,7 +103,7 @@ class FaultsTest {
 
   @Test
   @Promise("29.10")
-  void actorWithFailedThreadStartRunsLater() {
+  void actorAnswersAlthoughThreadStartsFail() {
     simulate(sim -> {
       sim.faults().withAllKinds().withFailedThreadStarts(0.3);
       var actor = sim.scope().named("actor").newActorWithReturn((Integer number) -> number);
@@ -150,7 +150,7 @@ class FaultsTest {
 
   @Test
   @Promise("29.8")
-  void faultKindStrikesHalfOfRunsByDefault() {
+  void faultKindIsActiveInHalfOfRunsByDefault() {
     var runsByDefault = new AtomicInteger();
     var runsWithAllKinds = new AtomicInteger();
 
@@ -167,7 +167,7 @@ class FaultsTest {
 
   @Test
   @Promise("29.3")
-  void replayOmitsFaultThatFailureDoesNotNeed() {
+  void replayDisablesFaultThatFailureDoesNotNeed() {
     var failure = assertThrows(SimulationFailure.class, () -> simulate(sim -> {
       sim.faults().withAllKinds().withStalls(0.9, Duration.ofSeconds(1)).withSmallMailboxes(1);
       Mailbox.bounded(10, Overflow.REJECT);

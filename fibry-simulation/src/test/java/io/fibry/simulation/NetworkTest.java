@@ -118,7 +118,7 @@ class NetworkTest {
 
   @Test
   @Promise("29.13")
-  void connectionToCrashedNodeBreaksAfterRestart() {
+  void connectionToCrashedNodeBreaksWhenNodeRestarts() {
     simulate(sim -> {
       var node = sim.node("server");
       var server = startEcho(sim, node);

@@ -55,7 +55,7 @@ class NodeTest {
 
   @Test
   @Promise("29.11")
-  void killSparesActorOfCrashedNode() {
+  void killFaultSparesActorOfCrashedNode() {
     simulate(sim -> {
       var stopped = new AtomicBoolean();
       var hasCrashed = new AtomicBoolean();
@@ -91,7 +91,7 @@ class NodeTest {
 
   /** A thread of the crashed node has started the thread of the receiver. */
   @Test
-  void actorOutsideCrashedNodeHandlesItsMessage() {
+  void outsideActorHandlesMessagesAfterSenderNodeCrashes() {
     simulate(sim -> {
       var node = sim.node("one");
       var received = new HashSet<String>();
@@ -205,7 +205,7 @@ class NodeTest {
   }
 
   @Test
-  void leftoverThreadOfNodeIsReportedUnlessCrashed() {
+  void leftoverThreadIsReportedUnlessItsNodeCrashed() {
     simulate(sim -> {
       var node = sim.node("one");
       node.openScope("scope").named("actor").newActor((String message) -> {}).sendMessage("hello");
@@ -272,7 +272,7 @@ class NodeTest {
 
   /** The index of a store has random fingerprints, which decide the order of its actors. */
   @Test
-  void replayedStoreListsItsActorsInTheSameOrder() {
+  void storeListsActorsInSameOrderInEachReplay() {
     Set<List<String>> orders = new HashSet<>();
 
     for (int i = 0; i < 3; i++) {

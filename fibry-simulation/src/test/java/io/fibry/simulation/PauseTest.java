@@ -118,7 +118,7 @@ class PauseTest {
   /** Runs in the order of a quiet machine: the thread that became ready first runs first. */
   @Test
   @Promise("29.15")
-  void pausedWorkResumesInDueOrder() {
+  void workDueDuringPauseRunsInDueOrderAfterPause() {
     Simulation.run(options -> options.withSeeds(0), sim -> {
       var node = sim.node("one");
       var order = new ArrayList<String>();
@@ -160,7 +160,7 @@ class PauseTest {
   }
 
   @Test
-  void overlappingPausesEndWithLatestEnd() {
+  void nodeResumesAtLatestEndOfOverlappingPauses() {
     simulate(sim -> {
       var node = sim.node("one");
       var seconds = startTicks(sim, node);
@@ -190,7 +190,7 @@ class PauseTest {
 
   /** The strategy CALLER handles a message on the sender's thread. */
   @Test
-  void senderWaitsForCallerActorOfPausedNode() {
+  void senderToCallerActorOfPausedNodeWaitsUntilPauseEnds() {
     simulate(sim -> {
       var node = sim.node("one");
       var times = new ArrayList<Duration>();

@@ -143,7 +143,7 @@ class RedirectedTest {
 
   @Test
   @Promise({"29.6", "29.19"})
-  void ordinaryThreadsDrawDifferentNumbers() throws Exception {
+  void ordinaryThreadsDrawDifferentRandomNumbers() throws Exception {
     TinyMachine.play(() -> null);
 
     assertEquals(2, TinyMachine.runOutside(UUID::randomUUID).stream().distinct().count());
@@ -173,7 +173,7 @@ class RedirectedTest {
 
   @Test
   @Promise("29.7")
-  void unsimulatedSocketsAreRefused() throws Exception {
+  void socketTypesWithoutSimulationAreRefused() throws Exception {
     checkRefused("a channel or selector of java.nio", SocketChannel::open);
     checkRefused("a channel or selector of java.nio", Selector::open);
     checkRefused("a channel or selector of java.nio", HttpClient::newHttpClient);

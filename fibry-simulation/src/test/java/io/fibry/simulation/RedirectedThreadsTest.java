@@ -85,7 +85,7 @@ class RedirectedThreadsTest {
   }
 
   @Test
-  void platformThreadsAreInterruptedAndUnparked() throws Exception {
+  void simulatedPlatformThreadsCanBeInterruptedAndUnparked() throws Exception {
     assertEquals("interrupted, unparked", TinyMachine.play(() -> {
       var events = new AtomicReference<>("");
       var thread = Thread.ofPlatform().start(() -> {
@@ -246,7 +246,7 @@ class RedirectedThreadsTest {
 
   @Test
   @Promise("29.7")
-  void commonPoolIsRefused() throws Exception {
+  void simulatedThreadMayNotUseCommonPool() throws Exception {
     var failure = assertThrows(UnsupportedOperationException.class,
         () -> TinyMachine.play(() -> ForkJoinPool.commonPool().submit(() -> 1)));
 

@@ -19,7 +19,7 @@ class SemanticsDocTest {
   private static final Pattern NUMBER = Pattern.compile("\"(29\\.\\d+)\"");
 
   @Test
-  void promisesAndTestsOfSemanticsMatch() throws Exception {
+  void everyPromiseInSemanticsDocHasTestAndViceVersa() throws Exception {
     var section = Files.readString(Path.of("../docs/semantics.md")).split("\n## 29\\. ")[1].split("\n## ")[0];
     var promised = new TreeSet<String>();
     LINE.matcher(section).results().forEach(line -> promised.add("29." + line.group(1)));

@@ -87,7 +87,7 @@ class TimeTest {
 
   @Test
   @Promise("29.5")
-  void loopThatReadsClockEnds() {
+  void loopThatPollsClockUntilDeadlineEnds() {
     simulate(sim -> {
       long end = System.nanoTime() + 1_000_000;
       while (System.nanoTime() < end) {
@@ -97,7 +97,7 @@ class TimeTest {
 
   @Test
   @Promise("29.5")
-  void loopThatYieldsEnds() {
+  void loopThatYieldsUntilFlagIsSetEnds() {
     simulate(sim -> {
       var isOver = new AtomicBoolean();
       sim.client("stopper", () -> {

@@ -34,7 +34,7 @@ class RedirectsTest {
   }
 
   @Test
-  void missingJdkMethodIsNamed() {
+  void exceptionNamesMissingJdkMethod() {
     var failure = assertThrows(UnsupportedOperationException.class,
         () -> RedirectTable.of(List.of(row("java/lang/VirtualThread", "leave", "()V")), JAVA));
 
@@ -43,7 +43,7 @@ class RedirectsTest {
   }
 
   @Test
-  void missingJdkFieldIsNamed() {
+  void exceptionNamesMissingJdkField() {
     var failure = assertThrows(UnsupportedOperationException.class,
         () -> RedirectTable.of(List.of(row("java/lang/Nowhere", "planner", "J")), JAVA));
 

@@ -65,7 +65,7 @@ class VirtualThreadsTest {
 
   /** One thread holds all monitors, and releases them in one step. */
   @Test
-  void monitorWaitersAreReadyAfterBarrier() {
+  void monitorWaitersAreReadyAfterWakeUpBarrier() {
     assumeTrue(Runtime.version().feature() >= 24, "before Java 24 the JVM wakes no virtual thread");
     var barrier = new WakeUpBarrier();
     for (int round = 0; round < 50; round++) {
@@ -125,7 +125,7 @@ class VirtualThreadsTest {
   }
 
   @Test
-  void missingJdkMemberIsNamed() {
+  void exceptionNamesMissingJdkMember() {
     var failure = assertThrows(UnsupportedOperationException.class,
         () -> JdkInternals.field(JdkInternals.type("java.lang.VirtualThread"), "planner", Runnable.class));
 
