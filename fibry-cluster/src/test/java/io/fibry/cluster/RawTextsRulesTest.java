@@ -13,7 +13,7 @@ class RawTextsRulesTest {
       Map.entry("OutboundStore.java: message", "the core shows it as a message"));
 
   @Test
-  void mainCodeWritesNoRawUserTextWithoutReason() throws IOException {
+  void mainCodeEscapesUserTextExceptInListedPlaces() throws IOException {
     RawTexts.check(REASONS);
   }
 }

@@ -18,7 +18,7 @@ class RawTextsRulesTest {
       Map.entry("TcpListener.java: kind", "a text or an object of the library"));
 
   @Test
-  void mainCodeWritesNoRawUserTextWithoutReason() throws IOException {
+  void mainCodeEscapesUserTextExceptInListedPlaces() throws IOException {
     RawTexts.check(REASONS);
   }
 }

@@ -17,7 +17,7 @@ class RawTextsRulesTest {
       Map.entry("ScalarShapes.java: value", "the text is stored"));
 
   @Test
-  void mainCodeWritesNoRawUserTextWithoutReason() throws IOException {
+  void mainCodeEscapesUserTextExceptInListedPlaces() throws IOException {
     RawTexts.check(REASONS);
   }
 }

@@ -31,7 +31,7 @@ class RemoteNetworkSimulationTest {
   }
 
   @Test
-  void tableChangesKeepOrderWhenCutIsHealed() {
+  void watcherGetsTableChangesInOrderAfterCutIsHealed() {
     simulate(sim -> {
       var network = network(sim);
       var machine = network.add(sim.node("reader"));

@@ -17,7 +17,7 @@ class RoutesSimulationTest {
   private static final String LOST = " was handled 0 times";
 
   @Test
-  void movedKeysHandleEachMessageOnce() {
+  void eachMessageToMovedKeyIsHandledOnce() {
     Seeds.play("routes", 45, simulation -> assertEquals(List.of(),
         new RoutesRound(simulation, RoutesRound.FORWARDING_TIME.dividedBy(2)).play()));
   }

@@ -14,7 +14,7 @@ class RawTextsRulesTest {
       Map.entry("MessageTrace.java: message", "text(..) removes line breaks"));
 
   @Test
-  void mainCodeWritesNoRawUserTextWithoutReason() throws IOException {
+  void mainCodeEscapesUserTextExceptInListedPlaces() throws IOException {
     RawTexts.check(REASONS);
   }
 }

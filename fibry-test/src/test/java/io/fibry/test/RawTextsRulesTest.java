@@ -17,7 +17,7 @@ class RawTextsRulesTest {
       Map.entry("TestScope.java: message", "for the assertion of a test, in full"));
 
   @Test
-  void mainCodeWritesNoRawUserTextWithoutReason() throws IOException {
+  void mainCodeEscapesUserTextExceptInListedPlaces() throws IOException {
     RawTexts.check(REASONS);
   }
 }

@@ -160,7 +160,7 @@ class PoolTest {
   }
 
   @Test
-  void exitDuringTwoSendsOfOneKeyEndsPool() {
+  void askExitDuringTwoSendsOfOneKeyEndsPool() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var test = new TestPool(PoolSpec.<Object>byKey(2, message -> "key"));
 

@@ -206,7 +206,7 @@ class RequestFutureTest {
   }
 
   @Test
-  void addingCallbackDuringAnswerIsNotDelayedByBlockedCallback() {
+  void askerMayAddCallbackWhileOtherCallbackIsBlocked() {
     var race = new Race();
     var callbackStarted = new CountDownLatch(1);
     var gate = new CountDownLatch(1);

@@ -125,7 +125,7 @@ class LedgersInTakenFolderTest {
   }
 
   @Test
-  void ownerThatLostItsLockAcknowledgesNothing() throws Exception {
+  void processThatLostFolderLockAcknowledgesNothing() throws Exception {
     owner = new Owner();
     try (var child = Child.java(List.of(), Taker.class, folder.toString());
         var ledgers = new Ledgers(() -> owner.addresses)) {

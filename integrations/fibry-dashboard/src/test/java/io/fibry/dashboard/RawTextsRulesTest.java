@@ -14,7 +14,7 @@ class RawTextsRulesTest {
       Map.entry("JsonText.java: value", "addString(..) escapes it"));
 
   @Test
-  void mainCodeWritesNoRawUserTextWithoutReason() throws IOException {
+  void mainCodeEscapesUserTextExceptInListedPlaces() throws IOException {
     RawTexts.check(REASONS);
   }
 }

@@ -13,7 +13,7 @@ class RawTextsRulesTest {
       Map.entry("MappedType.java: treeWithoutField", "the JSON of a value that the mapper reads"));
 
   @Test
-  void mainCodeWritesNoRawUserTextWithoutReason() throws IOException {
+  void mainCodeEscapesUserTextExceptInListedPlaces() throws IOException {
     RawTexts.check(REASONS);
   }
 }

@@ -13,7 +13,7 @@ class RawTextsRulesTest {
       Map.entry("TableStore.java: subject", "an id, or a text that the store composes"));
 
   @Test
-  void mainCodeWritesNoRawUserTextWithoutReason() throws IOException {
+  void mainCodeEscapesUserTextExceptInListedPlaces() throws IOException {
     RawTexts.check(REASONS);
   }
 }

@@ -11,7 +11,7 @@ class RawTextsRulesTest {
   private static final Map<String, String> REASONS = Map.of();
 
   @Test
-  void mainCodeWritesNoRawUserTextWithoutReason() throws IOException {
+  void mainCodeEscapesUserTextExceptInListedPlaces() throws IOException {
     RawTexts.check(REASONS);
   }
 }
