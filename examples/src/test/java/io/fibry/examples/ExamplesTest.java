@@ -186,7 +186,7 @@ class ExamplesTest {
   }
 
   @Test
-  void unknownNamePrintsListAndNearestName() {
+  void unknownExampleNamePrintsListAndNearestName() {
     var list = jvm.run("list");
 
     assertEquals(list + "\nThere is no example 'Helo'. Did you mean Hello?", jvm.run("Helo"));

@@ -41,7 +41,7 @@ class JshellTest {
   private Path folder;
 
   @Test
-  void blocksOfReadmeRunWithoutImports() throws Exception {
+  void codeBlocksOfReadmeRunInJshellWithoutImports() throws Exception {
     var blocks =
         DocumentsTest.blocks().stream().filter(block -> block.document().equals(DocumentsTest.README)).toList();
 

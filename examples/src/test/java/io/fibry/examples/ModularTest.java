@@ -25,7 +25,7 @@ class ModularTest {
   Path folder;
 
   @Test
-  void modularProgramRunsFromItsOwnImage() throws Exception {
+  void modularProgramRunsFromItsJlinkImage() throws Exception {
     write("module-info.java", """
         module greeter {
           requires io.fibry;

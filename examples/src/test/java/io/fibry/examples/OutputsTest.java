@@ -13,7 +13,7 @@ class OutputsTest {
   private Path out;
 
   @Test
-  void lingeringProgramDoesNotPrintIntoNextOutput() throws Exception {
+  void threadOfEarlierProgramPrintsNothingIntoNextOutput() throws Exception {
     var firstProgram = write("First", """
         public class First {
           public static void main(String[] args) {
