@@ -71,7 +71,7 @@ class BenchmarksTest {
   }
 
   @Test
-  void missingErrorOfSingleMeasurementCountsAsZero() throws IOException {
+  void missingErrorBarCountsAsZero() throws IOException {
     assertTrue(isWorse(file("old", 100, Double.NaN), file("new", 120, Double.NaN)));
   }
 

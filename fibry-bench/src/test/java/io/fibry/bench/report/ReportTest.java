@@ -72,12 +72,12 @@ class ReportTest {
   }
 
   @Test
-  void ratioOfLowerRateIsAboveOne() {
+  void sideWithLowerRateHasRatioAboveOne() {
     assertTrue(page.contains("| by hand: a virtual thread for each | 250 | 240..260 | calls/s | 4.00 |  |"), page);
   }
 
   @Test
-  void measurementIsComparedWithFibryOfSameSize() {
+  void ratioComparesMeasurementWithFibryAtSameSize() {
     assertTrue(page.contains("| by hand: a parked virtual thread | 100,000 | 550 | 500..600 | ns an actor | 50.0 |"),
         page);
   }
@@ -132,7 +132,7 @@ class ReportTest {
   }
 
   @Test
-  void textOutsideBlocksIsPreserved() throws Exception {
+  void textOutsideReportBlocksIsPreserved() throws Exception {
     assertTrue(front.startsWith("# By hand\n\n<!-- report machines -->\n"), front);
     assertTrue(front.endsWith("<!-- /report -->\nThe end.\n"), front);
     assertFalse((front + page).contains("of yesterday"));
@@ -224,7 +224,7 @@ class ReportTest {
   }
 
   @Test
-  void filesOfEqualNameAreNotCopiedOverEachOther(@TempDir Path runs, @TempDir Path copies) throws Exception {
+  void archiveRefusesTwoResultFilesOfSameName(@TempDir Path runs, @TempDir Path copies) throws Exception {
     var first = Files.createDirectories(runs.resolve("first")).resolve("savina.json");
     var second = Files.createDirectories(runs.resolve("second")).resolve("savina.json");
     Files.copy(fixtures().resolve("savina.json"), first);

@@ -44,7 +44,7 @@ class SavinaTest {
   }
 
   @Test
-  void wrongResultIsFailure() {
+  void wrongResultOfSideFailsMeasurement() {
     var program =
         SavinaProgram.of("wrong", "size", 1, new SavinaProgram.ProgramSide("side", round -> round.setResult(2)));
 
@@ -54,7 +54,7 @@ class SavinaTest {
   }
 
   @Test
-  void exceptionOfSideIsFailure() {
+  void exceptionOfSideFailsMeasurement() {
     var program = SavinaProgram.of("broken", "size", 1, new SavinaProgram.ProgramSide("side", round -> {
       throw new UnsupportedOperationException("broken");
     }));
