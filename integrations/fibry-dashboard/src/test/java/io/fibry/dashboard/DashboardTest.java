@@ -143,7 +143,7 @@ class DashboardTest {
   }
 
   @Test
-  void filterFindsActorsByNameAndScope() throws Exception {
+  void statisticsFilterFindsActorsByNameOrScope() throws Exception {
     for (int i = 0; i < 1_000; i++) scope.named("actor-" + i).newActor((String text) -> {});
     scope.openScope("Odd").named("one").newActor((String text) -> {});
 
@@ -180,7 +180,7 @@ class DashboardTest {
   }
 
   @Test
-  void accessFromOtherMachinesNeedsPassword() throws Exception {
+  void openOnNetworkAddressWithoutPasswordIsRefused() throws Exception {
     var everywhere = new InetSocketAddress(0).getAddress();
 
     var refusal = assertThrows(IllegalArgumentException.class,
@@ -283,7 +283,7 @@ class DashboardTest {
   }
 
   @Test
-  void closedDashboardEndsItsStreams() throws Exception {
+  void closeOfDashboardEndsEventStreams() throws Exception {
     var dashboard = Dashboard.open(scope, 0);
     try (var events = Web.events(dashboard.port())) {
       events.event(text -> true);

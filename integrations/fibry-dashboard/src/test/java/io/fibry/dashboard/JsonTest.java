@@ -35,7 +35,7 @@ class JsonTest {
   }
 
   @Test
-  void otherCharactersAreWrittenAsAscii() {
+  void allCharactersAreWrittenAsPrintableAscii() {
     for (int c : IntStream.rangeClosed(0, 0xffff).toArray()) {
       var text = JsonText.of(String.valueOf((char) c));
 

@@ -108,7 +108,7 @@ class PageTest {
   }
 
   @Test
-  void hostileNameIsShownAsText() throws Exception {
+  void htmlInActorAndScopeNamesIsShownAsText() throws Exception {
     scope.named(HOSTILE).newActor((String text) -> {});
     scope.openScope(HOSTILE).named("in it").newActor((String text) -> {});
     scope.named("dead" + HOSTILE).onFailure(FailurePolicy.resume().withoutLog()).newActor((String text) -> {

@@ -31,14 +31,14 @@ class RowTest {
   }
 
   @Test
-  void allRowsAreChosenUpToMaximum() {
+  void allActorRowsAreShownUpToMaximum() {
     var rows = IntStream.range(0, ActorRow.MAX_ROWS).mapToObj(i -> row(i, 0, 0, 0, 0)).toList();
 
     assertEquals(rows, ActorRow.choose(rows));
   }
 
   @Test
-  void topRowsOfEachMeasureAreShownInGivenOrder() {
+  void topRowsOfEachMeasureAreShownInOriginalOrder() {
     var rows = new ArrayList<ActorRow>();
     for (int i = 0; i < 10_000; i++) rows.add(row(i, i % 7, i % 5, i % 3, Double.NaN));
     rows.set(9_996, row(9_996, 50_000, 0, 0, 0));
