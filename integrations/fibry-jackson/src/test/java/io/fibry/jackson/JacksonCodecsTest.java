@@ -74,7 +74,7 @@ class JacksonCodecsTest {
       Instant at, Duration took, boolean done) {}
 
   @Test
-  void jdkValuesHaveReadableJson() {
+  void valuesOfJdkTypesAreWrittenAsReadableJson() {
     var values = new Values(0.5, Double.NEGATIVE_INFINITY, 3f, 'x', new BigInteger("18446744073709551616"),
         new BigDecimal("1.50"), new UUID(1, 2), Instant.parse("2026-01-02T03:04:05.678Z"), Duration.ofMinutes(90),
         true);

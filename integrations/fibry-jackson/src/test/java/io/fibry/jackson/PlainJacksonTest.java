@@ -117,7 +117,7 @@ class PlainJacksonTest {
   }
 
   @Test
-  void otherProgramReadsFolderStore(@TempDir Path folder) throws Exception {
+  void plainJacksonReadsJsonOfFolderStore(@TempDir Path folder) throws Exception {
     try (var store = FolderStore.open(folder)) {
       sendMessages(store);
     }
@@ -127,7 +127,7 @@ class PlainJacksonTest {
   }
 
   @Test
-  void otherProgramReadsMemoryStore() throws Exception {
+  void plainJacksonReadsJsonOfMemoryStore() throws Exception {
     try (var store = MemoryStore.open()) {
       sendMessages(store);
       check(store.crash());
