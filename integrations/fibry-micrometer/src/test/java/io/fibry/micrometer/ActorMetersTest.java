@@ -86,7 +86,7 @@ class ActorMetersTest {
   }
 
   @Test
-  void metersWithoutActorsAreRefused() {
+  void metersWithoutActorNamesAreRefused() {
     try (var scope = TestScope.fibers()) {
       var failure = assertThrows(IllegalArgumentException.class, () -> new ActorMeters(scope));
 

@@ -37,7 +37,7 @@ class MessageTimersTest {
   }
 
   @Test
-  void waitIsTimedFromSend() throws Exception {
+  void waitingTimeIsMeasuredFromSend() throws Exception {
     timers.bindTo(registry);
     var entered = new CountDownLatch(1);
     var gate = new CountDownLatch(1);
@@ -71,7 +71,7 @@ class MessageTimersTest {
   }
 
   @Test
-  void repeatingTimerRecordsSingleWait() {
+  void repeatingTimerRecordsEachHandlingButOneWait() {
     timers.bindTo(registry);
     var actor = scope.anonymous().newActor((Integer n) -> {});
     actor.sendMessageEvery(1, Duration.ofSeconds(1));

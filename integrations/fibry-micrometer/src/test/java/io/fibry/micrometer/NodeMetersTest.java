@@ -70,7 +70,7 @@ class NodeMetersTest {
   }
 
   @Test
-  void closedNodeIsNotAlive() {
+  void metersShowClosedNodeAsNotAlive() {
     var cluster = Cluster.join("shop", MemoryNetwork.create(), options -> options.withNode("n1"));
     new NodeMeters(cluster).bindTo(registry);
 

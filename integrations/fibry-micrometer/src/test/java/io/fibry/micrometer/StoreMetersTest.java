@@ -79,7 +79,7 @@ class StoreMetersTest {
   }
 
   @Test
-  void brokenStoreReportsStateAfterClose() {
+  void metersShowBrokenStateOfClosedStore() {
     var disk = CrashDisk.empty();
     try (var store = FolderStore.open(disk, options -> options.withSegmentBytes(1 << 14));
         var actor = COUNTER.newActor(ActorSystem.named("c"), store)) {
