@@ -86,7 +86,7 @@ class BuildersTest {
     assertEquals(2, builder.newActorWithReturn { n: Int -> n + 1 }.ask(1))
 
   @Test
-  fun builderStepsMayKeepMessageType() {
+  fun actorWorksAfterBuilderStepsThatKeepMessageType() {
     assertAnswers(builder.mailbox(bounded))
     assertAnswers(builder.mailbox(Mailbox.unbounded().selective()).onFailure(FailurePolicy.restart()))
     assertAnswers(builder.strategy { activation -> Thread.ofVirtual().start(activation) }.mailbox(bounded))
@@ -98,7 +98,7 @@ class BuildersTest {
   }
 
   @Test
-  fun builderStepsMayNarrowMessageType() {
+  fun actorWorksAfterBuilderStepsThatNarrowMessageType() {
     assertAnswers(builder.mailbox(Mailbox.priority(naturalOrder<Int>())))
     assertAnswers(builder.mailbox(Mailbox.priority(compareBy { n: Int -> -n })))
     assertAnswers(builder.intercept { n: Int, next -> if (n > 0) next.run() })
@@ -114,7 +114,7 @@ class BuildersTest {
   private fun makeAndClose(builder: ActorBuilder<*>) = builder.mailbox(bounded).newSink().close()
 
   @Test
-  fun builderOfUnknownMessageTypeKeepsItsSteps() {
+  fun builderStepsWorkForUnknownMessageType() {
     assertAnswers(withBoundedMailbox(builder))
     makeAndClose(builder)
     assertAnswers(listOf(1, 2).fold(builder) { builder, n -> builder.mailbox(Mailbox.bounded(n, Overflow.REJECT)) })

@@ -157,7 +157,7 @@ class ChannelsTest {
   }
 
   @Test
-  fun selectSendsToChannelWithoutBufferedMessage() = coroutineTest {
+  fun selectSendsToChannelWithFreeBuffer() = coroutineTest {
     val busy = full(Overflow.BLOCK).asSendChannel()
     busy.send(3) // the channel accepts the message, and waits for capacity in the mailbox
     val other = ConcurrentLinkedQueue<Int>()

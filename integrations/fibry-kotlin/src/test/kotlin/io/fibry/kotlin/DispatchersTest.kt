@@ -184,7 +184,7 @@ class DispatchersTest {
 
   /** The dispatcher is not notified of shutdownNow, which returns the tasks to its caller. */
   @Test
-  fun tasksReturnedByShutdownNowMayStillRun() = coroutineTest {
+  fun coroutineContinuesWhenTaskReturnedByShutdownNowRuns() = coroutineTest {
     val pool = Executors.newSingleThreadExecutor()
     val gate = Gate()
     pool.execute { runCatching(gate::pass) }
@@ -212,7 +212,7 @@ class DispatchersTest {
   }
 
   @Test
-  fun misbehavingStrategyRunsEachDispatchOnce() = coroutineTest {
+  fun strategyThatRunsTwiceOrThrowsRunsEachDispatchOnce() = coroutineTest {
     val twice = Strategy { activation -> Thread.ofVirtual().start { repeat(2) { activation.run() } } }
     val runsAndThrows = Strategy { activation ->
       activation.run()

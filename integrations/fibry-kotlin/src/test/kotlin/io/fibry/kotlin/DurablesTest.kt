@@ -248,7 +248,7 @@ class DurablesTest {
   data object Wake : Work, Request<Wake, Order>
 
   @Test
-  fun stateMayBeginWithKotlinObject() = coroutineTest {
+  fun kotlinObjectMayBeInitialState() = coroutineTest {
     val now = Instant.parse("2026-01-02T03:04:05Z")
     val charged = ConcurrentLinkedQueue<String>()
     val order = durable<Work>("order").deduplicate(10, 1.days).state<Order>(New).handle { order, work ->

@@ -179,7 +179,7 @@ class FlowsTest {
 
   /** No setter is blocked even with CALLER, where the setter's thread runs the subscriber. */
   @Test
-  fun slowCollectorBlocksNoSetter() = coroutineTest {
+  fun slowCollectorDoesNotBlockSetOfObservableValue() = coroutineTest {
     val level = ObservableValue.of(ActorSystem.anonymous().strategy(Strategy.CALLER), 1)
     val collecting = launch {
       level.asFlow().collect {
@@ -218,7 +218,7 @@ class FlowsTest {
   }
 
   @Test
-  fun producerCancellationFailsFlow() = coroutineTest {
+  fun cancellationExceptionOfProducerFailsFlow() = coroutineTest {
     val producers = CancellationException("the producer's own")
     val failing = generator(silent) { throw producers }
 

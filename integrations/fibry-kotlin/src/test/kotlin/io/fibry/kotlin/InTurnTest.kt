@@ -156,7 +156,7 @@ class InTurnTest {
   }
 
   @Test
-  fun closeOfResidentDispatcherCancelsCoroutineOnIoDispatcher() = coroutineTest {
+  fun closeOfThreadDispatcherCancelsCoroutineOnIoDispatcher() = coroutineTest {
     val threadNames = ConcurrentLinkedQueue<String>()
     val dispatcher = Strategy.THREAD.asCoroutineDispatcher()
     val before = async(dispatcher) {
