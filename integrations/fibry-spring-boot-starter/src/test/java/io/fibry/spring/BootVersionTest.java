@@ -25,7 +25,7 @@ class BootVersionTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"Boot3Tomcat", "monitoring/Boot3Health"})
-  void classesForBothVersionsDifferOnlyInPackages(String type) throws Exception {
+  void classesForSpringBoot3And4DifferOnlyInPackages(String type) throws Exception {
     assertEquals(lines(type), lines(type.replace("Boot3", "Boot4")));
   }
 

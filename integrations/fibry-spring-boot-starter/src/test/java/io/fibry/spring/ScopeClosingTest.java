@@ -62,7 +62,7 @@ class ScopeClosingTest {
   }
 
   @Test
-  void slowHandlerIsInterruptedAndLogged(CapturedOutput output) {
+  void handlerBeyondDrainLimitIsInterruptedAndLogged(CapturedOutput output) {
     var gate = new Gate();
 
     runner.withPropertyValues("fibry.drain-limit=50ms", "fibry.kill-grace=" + Patience.LONG).run(context -> {
@@ -79,7 +79,7 @@ class ScopeClosingTest {
   }
 
   @Test
-  void stoppedContextKeepsItsScope(CapturedOutput output) {
+  void scopeStaysOpenWhenContextStopsAndStartsAgain(CapturedOutput output) {
     runner.run(context -> {
       var actor = context.getBean(ActorScope.class).anonymous().newActorWithReturn((Integer n) -> n + 1);
 

@@ -135,7 +135,7 @@ class ServerTest {
   }
 
   @Test
-  void poolHandlesRequestsDespiteSpringVirtualThreads() throws Exception {
+  void tomcatPoolHandlesRequestsDespiteSpringVirtualThreads() throws Exception {
     long handledBefore = pool().report().handled();
     var response = get("/hold");
     awaitEntered(1);

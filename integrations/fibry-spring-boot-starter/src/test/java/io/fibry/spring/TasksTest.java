@@ -169,7 +169,7 @@ class TasksTest {
   }
 
   @Test
-  void forceModeCreatesOnlyExecutorOfSpringBoot() {
+  void executionModeForceCreatesOnlySpringBootExecutor() {
     runner.withUserConfiguration(WithActor.class).withPropertyValues("spring.task.execution.mode=force")
         .run(context -> assertFalse(
             context.containsBean("taskExecutor") || !context.containsBean("applicationTaskExecutor")));
