@@ -1,3 +1,4 @@
+import io.fibry.engine.carrier.CarrierProvider;
 import org.jspecify.annotations.NullMarked;
 
 /**
@@ -36,7 +37,10 @@ module io.fibry {
   requires org.slf4j;
   requires static org.jspecify;
 
+  uses CarrierProvider; // the optional module fibry-carriers
+
   exports io.fibry;
+  exports io.fibry.engine.carrier to io.fibry.carriers;
   exports io.fibry.flow;
   exports io.fibry.fsm;
   exports io.fibry.io;

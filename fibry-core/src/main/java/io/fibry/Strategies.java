@@ -9,7 +9,7 @@ import java.util.concurrent.ExecutorService;
 
 /** Implements the strategies that {@link Strategy} offers. */
 final class Strategies {
-  static final Strategy FIBER = new NamedStrategy("FIBER", EngineThreads::startFiber, false);
+  static final Strategy FIBER = new NamedStrategy("FIBER", EngineThreads::startDrain, false);
   static final Strategy RESIDENT_FIBER = new NamedStrategy("RESIDENT_FIBER", EngineThreads::startFiber, true);
   static final Strategy THREAD = new NamedStrategy("THREAD", EngineThreads::startPlatformThread, true);
   static final Strategy CALLER = new NamedStrategy("CALLER", CallerThreadRunner::run, false);

@@ -20,7 +20,7 @@ class ArchitectureTest extends ArchitectureRules {
   private static final String ACTOR_SYSTEM = "io.fibry.ActorSystem";
 
   private static final List<Set<String>> LAYERS = List.of(
-      Set.of("io.fibry.text", "io.fibry.engine.world"),
+      Set.of("io.fibry.text", "io.fibry.engine.world", "io.fibry.engine.carrier"),
       Set.of("io.fibry.time", "io.fibry.mailbox"),
       Set.of("io.fibry.engine.jvm"),
       Set.of("io.fibry"),

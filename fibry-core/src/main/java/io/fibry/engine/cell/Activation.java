@@ -201,6 +201,11 @@ final class Activation extends HandlerContext implements WokenDrain {
   }
 
   @Override
+  public void forgetHandler() {
+    makeCurrent(null);
+  }
+
+  @Override
   public void penalizeWaker() {
     var lateWaker = waker;
     if (lateWaker != null) lateWaker.behavior.wakeUpsWithoutHandOver = LATE_PENALTY;

@@ -26,6 +26,7 @@ public final class EngineClasses {
    * Initializes the classes, unless they are initialized.
    *
    * @throws StackOverflowError if the stack has too little space; a later call tries again
+   * @throws IllegalStateException if the property fibry.carriers cannot be obeyed
    */
   public static void initialize() {
     if (areInitialized) return;
@@ -39,6 +40,7 @@ public final class EngineClasses {
       }
     }
     errors();
+    OptionalCarriers.check();
     areInitialized = true;
   }
 
@@ -69,7 +71,8 @@ public final class EngineClasses {
         "engine.cell.PlainQueue$SuspensionEnd", "engine.cell.Watches", "engine.cell.Watches$ExitMessage",
         "engine.jvm.AskChainLocals", "engine.jvm.BoundedCall", "engine.jvm.CallerThreadRunner",
         "engine.jvm.CoarseClock", "engine.jvm.EngineLog", "engine.jvm.EngineThreads", "engine.jvm.FiberStarter",
-        "engine.jvm.GuaranteedStart", "engine.jvm.HandOver", "engine.jvm.MessageTexts", "engine.jvm.StackProbe",
+        "engine.jvm.GuaranteedStart", "engine.jvm.HandOver", "engine.jvm.MessageTexts", "engine.jvm.OptionalCarriers",
+        "engine.jvm.StackProbe",
         "engine.jvm.StackTraces", "engine.jvm.StartRetrier$RepeatedWork", "engine.message.AnswerType",
         "engine.message.Baggage", "engine.message.BaggageText", "engine.message.Deadline",
         "engine.message.EngineMessage", "engine.message.Envelope", "engine.message.JfrEvents",

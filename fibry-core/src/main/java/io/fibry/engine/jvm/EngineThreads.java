@@ -1,5 +1,8 @@
 package io.fibry.engine.jvm;
 
+import io.fibry.engine.carrier.CarriedDrain;
+import io.fibry.engine.carrier.FiberCarriers;
+import io.fibry.engine.world.Environment;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.locks.LockSupport;
@@ -11,6 +14,8 @@ import java.util.function.BooleanSupplier;
  */
 public final class EngineThreads {
   private static final long PARK_INTERVAL = 10_000_000; // ns between two parks of a fiber that yields
+  // null: the JDK's scheduler runs the fibers
+  private static final FiberCarriers CARRIERS = OptionalCarriers.find();
   private static final StartRetrier START_RETRIER = new StartRetrier(EngineThreads::startFiber, Thread::start);
   private static final FiberStarter FIBER_STARTER =
       new FiberStarter(starter(Thread.ofVirtual().inheritInheritableThreadLocals(false).factory()), START_RETRIER::add,
@@ -30,8 +35,25 @@ public final class EngineThreads {
     return task -> threads.newThread(task).start();
   }
 
+  /**
+   * Returns whether the optional carriers run the fibers. They take tasks of platform threads even
+   * under load, and run a woken actor without a new thread. So with them the engine uses neither
+   * the {@link FiberStarter} nor the {@link HandOver}. A simulation has a scheduler of its own.
+   */
+  static boolean usesCarriers() {
+    return CARRIERS != null && Environment.simulated == null;
+  }
+
+  /** Starts the task on a fiber of its own. */
   public static void startFiber(Runnable task) {
-    FIBER_STARTER.start(task);
+    if (usesCarriers()) CARRIERS.start(task);
+    else FIBER_STARTER.start(task);
+  }
+
+  /** Runs the drain of an actor on a fiber, which may run other drains before and after it. */
+  public static void startDrain(Runnable drain) {
+    if (usesCarriers() && drain instanceof CarriedDrain carried) CARRIERS.run(carried);
+    else startFiber(drain);
   }
 
   /** Does the work on this thread. If the work throws, repeats it on fibers until it succeeds. */
@@ -69,6 +91,10 @@ public final class EngineThreads {
    * @param lastPark the result of the last call, at first 0
    */
   public static long yieldToOthers(long lastPark) {
+    if (usesCarriers()) { // a yield is enough, because carriers take turns with tasks of platform threads
+      leaveCarrier(0);
+      return lastPark;
+    }
     FIBER_STARTER.startPending();
     long now = System.nanoTime();
     if (lastPark == 0) lastPark = now;

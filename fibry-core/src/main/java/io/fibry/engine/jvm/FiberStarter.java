@@ -8,10 +8,11 @@ import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 
 /**
- * Starts tasks of platform threads on fibers. The JDK's scheduler begins a fiber that a platform
- * thread started only when a carrier is idle. Under load this may never happen (Java 25). Therefore
- * a task waits in a queue until a fiber takes the task. This fiber is a fetcher, which was started
- * for this purpose, or a busy fiber that calls {@link #startPending}.
+ * Starts tasks of platform threads on fibers. Used only with the JDK's scheduler of virtual
+ * threads, not with carriers of our own. The JDK's scheduler begins a fiber that a platform thread
+ * started only when a carrier is idle. Under load this may never happen (Java 25). Therefore a task
+ * waits in a queue until a fiber takes the task. This fiber is a fetcher, which was started for
+ * this purpose, or a busy fiber that calls {@link #startPending}.
  *
  * <p>A task starts once, because it leaves the queue once. No task is forgotten. After adding a
  * task, its sender reads {@code fetcherPending}. If it is false, the sender starts a fetcher. If it

@@ -3,11 +3,12 @@ package io.fibry.engine.jvm;
 import io.fibry.engine.world.Environment;
 
 /**
- * Lets a fiber run the actor that its handler has woken. This costs two atomic operations; starting
- * a new fiber costs ten times as much. The drain of the woken actor waits in a slot until the drain
- * of its waker has ended. The woken actor gets a fiber of its own if the waker takes another
- * message, wakes another actor, or is about to wait. If the waker blocks or computes in user code,
- * the {@link HandOverMonitor} starts the drain.
+ * Lets a fiber run the actor that its handler has woken. Used only with the JDK's scheduler:
+ * carriers of our own run a woken actor without a new thread. A hand-over costs two atomic
+ * operations; starting a new fiber costs ten times as much. The drain of the woken actor waits in a
+ * slot until the drain of its waker has ended. The woken actor gets a fiber of its own if the waker
+ * takes another message, wakes another actor, or is about to wait. If the waker blocks or computes
+ * in user code, the {@link HandOverMonitor} starts the drain.
  *
  * <p>All fibers share a few slots, chosen by the number of their thread. Two fibers may share a
  * slot and take each other's drains. That is harmless: any fiber may run any drain. No drain in a
@@ -25,10 +26,11 @@ public final class HandOver {
   /**
    * Called on a fiber that runs a drain: places the woken drain in the slot of the fiber. Returns
    * false if the caller must start the woken drain. That is so if the monitor cannot be started, or
-   * in a simulation, because the monitor's real thread must not start simulated drains.
+   * in a simulation, because the monitor's real thread must not start simulated drains. Carriers of
+   * our own need no slots.
    */
   public static boolean offer(WokenDrain wokenDrain) {
-    if (Environment.simulated != null || !MONITOR.ensureStarted()) return false;
+    if (EngineThreads.usesCarriers() || Environment.simulated != null || !MONITOR.ensureStarted()) return false;
     var displacedDrain = SLOTS.put(wokenDrain);
     if (displacedDrain != null) start(displacedDrain);
     MONITOR.wake();

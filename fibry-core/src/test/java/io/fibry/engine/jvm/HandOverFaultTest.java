@@ -42,6 +42,9 @@ class HandOverFaultTest {
     }
 
     @Override
+    public void forgetHandler() {}
+
+    @Override
     public void leaveThread() {
       leaveCalls.incrementAndGet();
     }

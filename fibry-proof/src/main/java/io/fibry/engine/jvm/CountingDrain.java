@@ -28,6 +28,9 @@ final class CountingDrain implements WokenDrain {
   public void leaveThread() {}
 
   @Override
+  public void forgetHandler() {}
+
+  @Override
   public void penalizeWaker() {}
 
   @Override
