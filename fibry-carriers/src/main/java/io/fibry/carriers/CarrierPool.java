@@ -1,0 +1,225 @@
+package io.fibry.carriers;
+
+import io.fibry.engine.carrier.CarriedDrain;
+import io.fibry.engine.carrier.FiberCarriers;
+import java.security.AccessController;
+import java.security.PrivilegedAction;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A scheduler of virtual threads that knows actors. An entry of its queues is either a continuation
+ * (of a virtual thread that can continue) or a drain (of an actor that was woken). So an activation
+ * costs no new virtual thread, and the scheduler sees when a handler blocks: its continuation
+ * returns.
+ *
+ * <p><b>Queues.</b> A carrier adds the entries that its own threads make to its {@link RunQueue}.
+ * Entries of all other threads, and entries for which a run queue has no capacity, are in the
+ * shared queue. A carrier takes from its own queue, and from the shared queue when its own is
+ * empty; every 61st time it looks at the shared queue first. After that it steals half of another
+ * carrier's queue, or it sleeps.
+ *
+ * <p><b>Waking.</b> An entry of the shared queue wakes a carrier, unless a carrier searches; {@link
+ * IdleCarriers} explains why no such entry is missed. An entry of a run queue wakes a carrier only
+ * if {@link WakePolicy} permits it, because the owner of the queue finds the entry. If the owner is
+ * busy for too long, the {@link CarrierWatch} wakes a carrier, which steals the entry.
+ *
+ * <p><b>Why a ForkJoinPool.</b> The JDK asks the scheduler of a virtual thread for timers only if
+ * it is a ForkJoinPool (Java 25). The JDK's queues spin before they park, unless their carrier is a
+ * ForkJoinWorkerThread with queued work. So this class extends ForkJoinPool, and a carrier is such
+ * a worker, but the pool runs no task. Its threads are started here, run our loop for ever, and no
+ * factory makes others.
+ *
+ * <p><b>Rejected designs.</b> Calling {@code super.schedule}: its timers need workers that run the
+ * pool's own loop, and hung. Waking a carrier for each entry, as the JDK does: two carriers then
+ * fight for the work of one. Carriers as plain platform threads: each wait in a {@code
+ * LinkedTransferQueue} spun for 5 µs while its partner was in the same run queue.
+ */
+final class CarrierPool extends ForkJoinPool implements FiberCarriers {
+  private final ConcurrentLinkedQueue<Runnable> sharedQueue = new ConcurrentLinkedQueue<>();
+  private final IdleCarriers idle = new IdleCarriers();
+  private final CarrierWatch watch = new CarrierWatch(this);
+  // Replaced under the monitor, when a spare carrier starts or ends
+  private volatile Carrier[] carriers = {};
+  private volatile Sleeper[] sleepers = {}; // of the carriers
+
+  private CarrierPool() {
+    super(1, pool -> null, null, true, 0, 1, 0, pool -> true, 1, TimeUnit.DAYS);
+  }
+
+  /** Starts carriers. Throws an OutOfMemoryError if not even one thread can be started. */
+  static CarrierPool start(int count) {
+    var pool = runDetached(() -> new CarrierPool().startCarriers(count));
+    Runner.warmUp(pool);
+    return pool;
+  }
+
+  /** Before Java 24, a thread keeps the class loaders of its maker's stack in memory. */
+  @SuppressWarnings("removal")
+  private static CarrierPool runDetached(PrivilegedAction<CarrierPool> action) {
+    return Runtime.version().feature() < 24 ? AccessController.doPrivileged(action) : action.run();
+  }
+
+  private CarrierPool startCarriers(int count) {
+    var made = new ArrayList<Carrier>();
+    for (int i = 0; i < count; i++) made.add(new Carrier(this, "fibry-carrier-" + i, false));
+    setCarriers(made.toArray(Carrier[]::new)); // first, because a carrier that runs steals from the others
+    watch.start();
+    int started = 0;
+    try {
+      for (var carrier : made) {
+        carrier.start();
+        started++;
+      }
+    } catch (OutOfMemoryError noThread) {
+      if (started == 0) throw noThread;
+      setCarriers(Arrays.copyOf(carriers, started)); // fewer carriers do all the work
+    }
+    return this;
+  }
+
+  // ---- entries
+
+  @Override
+  public void run(CarriedDrain drain) {
+    add(drain, carrierOrNull());
+  }
+
+  @Override
+  public void start(Runnable task) {
+    JvmAccess.newThread(this, task).start();
+  }
+
+  /** Called by the JDK with a continuation, which runs or continues a virtual thread. */
+  @Override
+  public void execute(Runnable continuation) {
+    var carrier = carrierOrNull();
+    if (carrier != null && carrier.isCapturing()) carrier.capture(continuation);
+    else add(continuation, carrier);
+  }
+
+  private void add(Runnable entry, @Nullable Carrier carrier) {
+    if (carrier == null || !carrier.queue.add(entry)) addShared(entry);
+    else if (idle.canWake() && carrier.policy.isWorthWaking(carrier.queue.size())) wakeCarrier();
+    watch.wake();
+  }
+
+  /** Adds an entry that any carrier may take. */
+  void addShared(Runnable entry) {
+    sharedQueue.add(entry);
+    wakeCarrier();
+  }
+
+  @Nullable
+  Runnable takeShared() {
+    return sharedQueue.poll();
+  }
+
+  boolean hasSharedEntry() {
+    return !sharedQueue.isEmpty();
+  }
+
+  /** Returns the carrier that runs the caller; the caller is a virtual thread of this pool. */
+  Carrier carrier() {
+    return (Carrier) JvmAccess.currentCarrier();
+  }
+
+  private @Nullable Carrier carrierOrNull() {
+    return JvmAccess.currentCarrier() instanceof Carrier carrier && carrier.pool == this ? carrier : null;
+  }
+
+  /**
+   * Called by the JDK on a carrier whose virtual thread parks for a time (Java 25). Without memory
+   * it waits for some, because the JDK would lose the thread.
+   */
+  // Overrides a method that ForkJoinPool has since Java 25
+  public ScheduledFuture<?> schedule(Runnable command, long delay, TimeUnit unit) {
+    var carrier = carrierOrNull();
+    var owner = carrier == null ? carriers[0] : carrier;
+    for (int tries = 0;; tries++) {
+      try {
+        var timer = owner.timers.add(command, unit.toNanos(delay));
+        if (carrier == null) LockSupport.unpark(owner); // it reads the time of its first timer again
+        return timer;
+      } catch (OutOfMemoryError noMemory) {
+        if (tries == Carrier.MAX_MEMORY_TRIES) throw noMemory;
+        LockSupport.parkNanos(Carrier.MEMORY_PAUSE);
+      }
+    }
+  }
+
+  // ---- waking, searching and sleeping
+
+  /** Wakes a carrier, unless one searches, one is woken already, or none sleeps. */
+  void wakeCarrier() {
+    idle.wakeOne(sleepers);
+  }
+
+  /** Called by a carrier without work. Returns false if more than half of the carriers search. */
+  boolean beginSearch() {
+    return idle.beginSearch(carriers.length);
+  }
+
+  void endSearch() {
+    idle.endSearch();
+  }
+
+  void beginSleep(Carrier carrier) {
+    idle.beginSleep(carrier.sleeper);
+  }
+
+  void endSleep(Carrier carrier) {
+    idle.endSleep(carrier.sleeper);
+  }
+
+  /**
+   * Called by a carrier that has found an entry, and neither searches nor sleeps any more. Senders
+   * may have relied on it, so it wakes another carrier if the shared queue has entries.
+   */
+  void afterSearch(Carrier carrier) {
+    if (!sharedQueue.isEmpty() || carrier.policy.isWorthWaking(carrier.queue.size())) wakeCarrier();
+  }
+
+  /** Returns whether no carrier is free to take an entry. */
+  boolean isBusy() {
+    return idle.areNone();
+  }
+
+  // ---- carriers
+
+  Carrier[] carriers() {
+    return carriers;
+  }
+
+  private void setCarriers(Carrier[] newCarriers) {
+    sleepers = Arrays.stream(newCarriers).map(carrier -> carrier.sleeper).toArray(Sleeper[]::new);
+    carriers = newCarriers;
+  }
+
+  /** Adds and starts a spare carrier. Returns false if there is no memory for its thread. */
+  synchronized boolean startSpare(String name) {
+    var old = carriers;
+    try {
+      var spare = new Carrier(this, name, true);
+      var grown = Arrays.copyOf(old, old.length + 1);
+      grown[old.length] = spare;
+      setCarriers(grown); // first, because the other carriers must find its entries
+      spare.start();
+      return true;
+    } catch (OutOfMemoryError noThread) {
+      carriers = old;
+      return false;
+    }
+  }
+
+  /** Removes a carrier that ends, and whose queue and timers are empty. */
+  synchronized void remove(Carrier carrier) {
+    setCarriers(Arrays.stream(carriers).filter(other -> other != carrier).toArray(Carrier[]::new));
+  }
+}

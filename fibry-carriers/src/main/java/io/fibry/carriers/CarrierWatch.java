@@ -1,0 +1,177 @@
+package io.fibry.carriers;
+
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Corrects the guesses of the carriers, and replaces carriers that are stuck. A daemon thread
+ * checks all carriers.
+ *
+ * <p><b>Late entries.</b> An entry is late if it waits while its carrier made no progress since the
+ * last check. Thieves may steal it however short the queue is, and a sleeping carrier is woken for
+ * it. The pause between two checks is 50 µs while entries wait, and otherwise grows to 500 µs.
+ *
+ * <p><b>Stuck carriers.</b> A carrier is stuck if it made no progress for 10 ms. Its handler
+ * computes, or blocks in native code or a class initializer. If entries wait and no carrier is
+ * free, the watch starts spare carriers, up to 256. When more carriers run than there are
+ * processors for 100 ms, it retires spare carriers. It also runs the timers of stuck carriers, and
+ * unparks a carrier that was woken and is still parked.
+ *
+ * <p>The thread sleeps when no carrier made progress and no entry waited for some checks, so an
+ * idle process uses no processor time. It never sleeps while an entry waits. It sets {@code asleep}
+ * and then looks at the queues; a sender adds its entry and then reads {@code asleep}. While a
+ * carrier is stuck, the thread wakes for the timers of that carrier.
+ */
+final class CarrierWatch implements Runnable {
+  static final int MAX_SPARES = 256;
+  private static final long MIN_PAUSE = 50_000; // ns between two checks
+  private static final long MAX_PAUSE = 500_000;
+  private static final int MAX_QUIET = 20; // quiet checks in a row, after which the thread sleeps
+  private static final long STUCK_AFTER = 10_000_000; // ns
+  private static final long RETIRE_AFTER = 100_000_000; // ns
+  private static final long LATE_TIMER = 1_000_000; // ns
+  private static final int MAX_TIMERS = 1_024; // that run in one check
+
+  private final CarrierPool pool;
+  private final Thread thread;
+  private final AtomicBoolean asleep = new AtomicBoolean(); // set by the thread, cleared by it or by a sender
+
+  // Used by the thread only
+  private long sparesStartedAt = System.nanoTime() - STUCK_AFTER;
+  private long surplusSince; // when more carriers began to run than there are processors; 0 if there are not
+  private int spareNumber;
+
+  CarrierWatch(CarrierPool pool) {
+    this.pool = pool;
+    this.thread = Thread.ofPlatform().daemon().inheritInheritableThreadLocals(false).name("fibry-carrier-watch")
+        .unstarted(this);
+  }
+
+  void start() {
+    thread.start();
+  }
+
+  /** Called after an entry was added. */
+  void wake() {
+    if (asleep.get() && asleep.compareAndSet(true, false)) LockSupport.unpark(thread);
+  }
+
+  @Override
+  public void run() {
+    long pause = MIN_PAUSE;
+    int quietChecks = 0;
+    while (true) {
+      try {
+        LockSupport.parkNanos(this, pause);
+        Thread.interrupted();
+        boolean isQuiet = check(System.nanoTime());
+        boolean hasEntry = hasEntry();
+        quietChecks = isQuiet && !hasEntry ? quietChecks + 1 : 0;
+        pause = hasEntry ? MIN_PAUSE : Math.min(MAX_PAUSE, 2 * pause);
+        if (quietChecks < MAX_QUIET) continue;
+        sleep();
+        quietChecks = 0;
+        pause = MIN_PAUSE;
+      } catch (Throwable noMemory) {} // the next check tries again
+    }
+  }
+
+  private void sleep() {
+    asleep.set(true);
+    if (hasEntry()) asleep.set(false);
+    while (asleep.get()) {
+      long nanos = nanosToStuckTimer();
+      if (nanos == 0) asleep.set(false);
+      else if (nanos == Long.MAX_VALUE) LockSupport.park(this);
+      else LockSupport.parkNanos(this, nanos);
+      Thread.interrupted();
+    }
+  }
+
+  /** Returns the time until a timer of a carrier that is not asleep will be late. */
+  private long nanosToStuckTimer() {
+    long soonest = Long.MAX_VALUE;
+    for (var carrier : pool.carriers()) {
+      if (carrier.sleeper.isAsleep() || carrier.mustRetire()) continue;
+      long nanos = carrier.timers.nanosToNext();
+      if (nanos != Long.MAX_VALUE) soonest = Math.min(soonest, nanos == 0 ? 0 : nanos + LATE_TIMER);
+    }
+    return soonest;
+  }
+
+  private boolean hasEntry() {
+    if (pool.hasSharedEntry()) return true;
+    for (var carrier : pool.carriers()) if (!carrier.queue.isEmpty()) return true;
+    return false;
+  }
+
+  /** Checks all carriers once. Returns whether no carrier made progress, and none must retire. */
+  private boolean check(long now) {
+    boolean isQuiet = true;
+    boolean hasLateEntry = pool.hasSharedEntry();
+    int running = 0; // carriers that are neither stuck nor retired
+    int spares = 0;
+    int normal = 0;
+    for (var carrier : pool.carriers()) {
+      boolean progressed = noteProgress(carrier, now);
+      isQuiet &= !progressed;
+      hasLateEntry |= noteLateEntry(carrier, progressed);
+      carrier.sleeper.unparkWoken();
+      if (carrier.timers.isDue(now - LATE_TIMER)) carrier.timers.runDue(MAX_TIMERS);
+      if (carrier.isSpare) spares++;
+      else normal++;
+      boolean isStuck = now - carrier.progressAt >= STUCK_AFTER;
+      if (isStuck) unparkSpareRunner(carrier, now);
+      else if (!carrier.mustRetire()) running++;
+    }
+    if (hasLateEntry) pool.wakeCarrier();
+    if (hasLateEntry && pool.isBusy() && running < normal) startSpares(normal - running, spares, now);
+    boolean hasSurplus = spares > 0 && running > normal;
+    if (!hasSurplus) surplusSince = 0;
+    else if (surplusSince == 0) surplusSince = now;
+    else if (now - surplusSince > RETIRE_AFTER) {
+      retireSpares(running - normal);
+      surplusSince = 0;
+    }
+    return isQuiet && !hasSurplus;
+  }
+
+  /** Returns whether the carrier has begun an entry since the last check. */
+  private static boolean noteProgress(Carrier carrier, long now) {
+    int turns = carrier.turns();
+    boolean progressed = turns != carrier.lastTurns;
+    carrier.lastTurns = turns;
+    if (progressed || carrier.sleeper.isAsleep()) carrier.progressAt = now; // an idle carrier is not stuck
+    return progressed;
+  }
+
+  /** Returns whether the oldest entry of the carrier's queue waits since the last check. */
+  private static boolean noteLateEntry(Carrier carrier, boolean progressed) {
+    int head = carrier.queue.headIndex();
+    boolean isLate = !progressed && head == carrier.lastHead && !carrier.queue.isEmpty();
+    carrier.lastHead = head;
+    if (carrier.isLate != isLate) carrier.isLate = isLate;
+    return isLate;
+  }
+
+  private static void unparkSpareRunner(Carrier carrier, long now) {
+    if (now - carrier.lastUnpark < STUCK_AFTER) return;
+    carrier.lastUnpark = now;
+    carrier.unparkSpareRunner();
+  }
+
+  private void startSpares(int count, int spares, long now) {
+    if (now - sparesStartedAt < STUCK_AFTER) return; // the last spares have not had their time
+    sparesStartedAt = now;
+    for (int i = 0; i < count && spares + i < MAX_SPARES; i++)
+      if (!pool.startSpare("fibry-carrier-spare-" + spareNumber++)) return;
+  }
+
+  private void retireSpares(int count) {
+    int left = count;
+    for (var carrier : pool.carriers()) if (left > 0 && carrier.isSpare && !carrier.mustRetire()) {
+      carrier.askToRetire();
+      left--;
+    }
+  }
+}

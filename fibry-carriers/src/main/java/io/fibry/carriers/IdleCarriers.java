@@ -1,0 +1,68 @@
+package io.fibry.carriers;
+
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Counts the carriers that search for work or sleep, and wakes sleeping carriers.
+ *
+ * <p><b>No entry is missed.</b> A sender adds an entry to a queue that all carriers see. It then
+ * calls {@link #wakeOne}, which reads {@code searching}, {@code sleeping} and the states. A carrier
+ * writes these and then looks at the queue. If {@code searching} is not 0, some carrier looks at
+ * the queue after it has counted itself out. It does so when it falls asleep, and when it found
+ * another entry ({@code CarrierPool.afterSearch}). If no carrier is asleep or woken, each carrier
+ * is busy, and will look at the queue before it sleeps. A woken carrier looks at the queue.
+ *
+ * <p>Only the carrier itself changes the counts. So an error for lack of stack in a waker leaves no
+ * wrong count. It can leave a carrier woken and parked. The next waker and the {@link CarrierWatch}
+ * unpark such a carrier again.
+ */
+final class IdleCarriers {
+  private final AtomicInteger searching = new AtomicInteger();
+  private final AtomicInteger sleeping = new AtomicInteger(); // also carriers that fall asleep or wake up
+
+  /** Returns false if more than half of the carriers search. */
+  boolean beginSearch(int carriers) {
+    if (2 * searching.get() > carriers) return false;
+    searching.incrementAndGet();
+    return true;
+  }
+
+  void endSearch() {
+    searching.decrementAndGet();
+  }
+
+  void beginSleep(Sleeper sleeper) {
+    sleeping.incrementAndGet();
+    sleeper.fallAsleep();
+  }
+
+  void endSleep(Sleeper sleeper) {
+    sleeper.wakeUp();
+    sleeping.decrementAndGet();
+  }
+
+  /** Returns whether a carrier sleeps, and none searches. */
+  boolean canWake() {
+    return sleeping.get() > 0 && searching.get() == 0;
+  }
+
+  /** Returns whether no carrier is free to take an entry. */
+  boolean areNone() {
+    return sleeping.get() == 0 && searching.get() == 0;
+  }
+
+  /** Wakes a carrier, unless one searches, one is woken already, or none sleeps. */
+  void wakeOne(Sleeper[] sleepers) {
+    while (canWake()) {
+      Sleeper asleep = null;
+      for (var sleeper : sleepers) {
+        if (sleeper.isWoken()) {
+          sleeper.unparkWoken();
+          return;
+        }
+        if (asleep == null && sleeper.isAsleep()) asleep = sleeper;
+      }
+      if (asleep == null || asleep.tryWake()) return;
+    }
+  }
+}

@@ -1,0 +1,141 @@
+package io.fibry.carriers;
+
+import io.fibry.engine.carrier.CarriedDrain;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * A virtual thread that runs the drains of actors, one after the other.
+ *
+ * <p>A runner takes drains from the queue of the carrier on which it is mounted, as long as the
+ * next entry of the queue is a drain. After that it parks, and waits among the carrier's spare
+ * runners. If a handler blocks, the runner's virtual thread leaves the carrier, and the carrier
+ * runs its next entry with another runner. So there is one virtual thread for each handler that is
+ * blocked now, and a few spare runners.
+ *
+ * <p><b>States.</b> A runner is running (also while its handler is blocked), or spare, or ended. A
+ * spare runner is in the list of one carrier. That carrier takes it from the list, sets {@code
+ * nextDrain}, and unparks it.
+ *
+ * <p><b>Memory order.</b> A stray unpark may come from a thread that has kept a reference to this
+ * thread. It can run the runner while the runner is spare, and can make the carrier's unpark do
+ * nothing. So the carrier writes {@code nextDrain} and then reads the permit in its unpark. The
+ * runner loses the permit and then reads {@code nextDrain}. Both are volatile: either the unpark
+ * continues the runner, or the running runner sees its drain.
+ *
+ * <p><b>No leaks.</b> Between two drains, a runner resets the name, class loader and interrupt flag
+ * of its thread. {@code leaveThread} first waits for a killer that is about to interrupt the
+ * thread. Thread-locals stay, as on any pool. A spare runner refers to no actor.
+ */
+final class Runner implements Runnable {
+  private static final int MAX_DRAINS = 64; // then the carrier looks for other entries
+  private static final long MAX_NANOS = 1_000_000;
+  private static final int CLOCK_INTERVAL = 8; // drains between two reads of the clock
+  private static final ClassLoader SYSTEM_LOADER = ClassLoader.getSystemClassLoader();
+
+  /** Ends the runner that runs it. */
+  private static final CarriedDrain END = new CarriedDrain() {
+    @Override
+    public boolean runOnce() {
+      return false;
+    }
+
+    @Override
+    public void run() {}
+
+    @Override
+    public void leaveThread() {}
+
+    @Override
+    public void forgetHandler() {}
+  };
+
+  private final CarrierPool pool;
+  private final Thread thread;
+  private volatile CarriedDrain nextDrain; // set by the carrier that starts or continues this runner; null if taken
+
+  private Runner(CarrierPool pool, CarriedDrain firstDrain) {
+    this.pool = pool;
+    this.nextDrain = firstDrain;
+    this.thread = JvmAccess.newThread(pool, this);
+  }
+
+  /** Starts a new runner. Called by a carrier, which gets the thread's continuation. */
+  static void start(CarrierPool pool, CarriedDrain firstDrain) {
+    new Runner(pool, firstDrain).thread.start();
+  }
+
+  /**
+   * Starts a runner that ends at once, so that its classes are initialized while there is memory.
+   */
+  static void warmUp(CarrierPool pool) {
+    pool.run(END);
+  }
+
+  /** Continues this spare runner. Called by a carrier, which gets the thread's continuation. */
+  void resume(CarriedDrain drain) {
+    nextDrain = drain;
+    unpark();
+  }
+
+  /** Ends this spare runner. */
+  void end() {
+    resume(END);
+  }
+
+  @Override
+  public void run() {
+    while (runDrains()) {
+      if (!pool.carrier().addSpareRunner(this)) return;
+      while (nextDrain == null) await();
+    }
+  }
+
+  private void await() {
+    try {
+      LockSupport.park(this);
+      Thread.interrupted(); // otherwise the next park would return at once
+    } catch (Throwable noMemory) { // the carrier has this runner in its list, so it must not end
+      Thread.onSpinWait();
+    }
+  }
+
+  /** Called by the watch; harmless at any time. */
+  void unpark() {
+    LockSupport.unpark(thread);
+  }
+
+  /**
+   * Runs drains until the next entry of the carrier is none. Returns false if this runner must end.
+   */
+  private boolean runDrains() {
+    var drain = nextDrain;
+    nextDrain = null;
+    if (drain == END) return false;
+    CarriedDrain lastRun = null;
+    long start = 0;
+    for (int count = 1;; count++) {
+      if (drain.runOnce()) { // otherwise another thread has run it
+        leave(drain);
+        lastRun = drain;
+      }
+      boolean isOver = count == MAX_DRAINS;
+      if (count % CLOCK_INTERVAL == 0) {
+        long now = System.nanoTime();
+        if (start == 0) start = now;
+        isOver |= now - start > MAX_NANOS;
+      }
+      var next = isOver ? null : pool.carrier().takeDrain(); // the carrier that runs this thread now
+      if (next == null) {
+        if (lastRun != null) lastRun.forgetHandler();
+        return true;
+      }
+      drain = next;
+    }
+  }
+
+  private void leave(CarriedDrain drain) {
+    drain.leaveThread();
+    if (!thread.getName().isEmpty()) thread.setName("");
+    if (thread.getContextClassLoader() != SYSTEM_LOADER) thread.setContextClassLoader(SYSTEM_LOADER);
+  }
+}

@@ -1,0 +1,46 @@
+package io.fibry.carriers;
+
+/**
+ * Decides when work that waits for a carrier is worth another carrier. Waking a thread costs 5 to
+ * 50 µs of system calls and lost caches. So a carrier wakes another one only if its waiting entries
+ * will take longer than that.
+ *
+ * <p>Waking, searching and stealing are one decision with three numbers, which were tuned together.
+ * A lower limit for waking helps few actors that compute, and hurts actors that talk. A long search
+ * lets a carrier that is awake help without being woken. The limit for stealing keeps such a
+ * carrier from pulling a conversation of two actors apart.
+ *
+ * <p>The estimate is the number of waiting entries, times the running mean of an entry's time. An
+ * entry is measured around its run, and only one in {@link #SAMPLE} is measured. A mean of the time
+ * between two entries would contain sleep, and would stay wrong. A wrong estimate costs little: the
+ * {@link CarrierWatch} wakes a carrier for an entry that waits too long.
+ */
+final class WakePolicy {
+  /** How much waiting work is worth waking a carrier, in nanoseconds. */
+  static final long WAKE_BACKLOG = 15_000;
+  /** How often a carrier searches for work before it sleeps: some 60 µs. */
+  static final int SEARCH_TRIES = 1_000;
+  /** How much waiting work is worth being stolen, in nanoseconds. */
+  static final long STEAL_BACKLOG = 4_000;
+
+  /** One of this many entries is measured. */
+  static final int SAMPLE = 16;
+  private static final int FIRST_MEAN = 1_000;
+  private static final long MAX_SAMPLE = 1_000_000; // a longer entry has blocked its carrier, or computes for long
+
+  private volatile int mean = FIRST_MEAN; // ns per entry; written by the owner, read by all carriers
+
+  /** Called by the owner of this policy: some entries took this time together. */
+  void measure(long nanos, int entries) {
+    long sample = Math.clamp(nanos / Math.max(1, entries), 0, MAX_SAMPLE);
+    mean = (int) ((mean * 7L + sample) / 8);
+  }
+
+  boolean isWorthWaking(int waitingEntries) {
+    return (long) waitingEntries * mean > WAKE_BACKLOG;
+  }
+
+  boolean isWorthStealing(int waitingEntries) {
+    return (long) waitingEntries * mean >= STEAL_BACKLOG && waitingEntries > 0;
+  }
+}
