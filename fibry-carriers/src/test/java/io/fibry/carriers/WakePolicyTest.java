@@ -1,0 +1,38 @@
+package io.fibry.carriers;
+
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import org.junit.jupiter.api.Test;
+
+class WakePolicyTest {
+  private final WakePolicy policy = new WakePolicy();
+
+  @Test
+  void quickEntriesWakeOnlyInLargeNumbers() {
+    for (int i = 0; i < 100; i++) policy.measure(1_000, 10);
+
+    assertFalse(policy.isWorthWaking(100));
+    assertTrue(policy.isWorthWaking(200));
+    assertFalse(policy.isWorthStealing(30));
+    assertTrue(policy.isWorthStealing(50));
+  }
+
+  @Test
+  void slowEntryWakesAndIsStolen() {
+    for (int i = 0; i < 100; i++) policy.measure(50_000, 1);
+
+    assertTrue(policy.isWorthWaking(1));
+    assertTrue(policy.isWorthStealing(1));
+    assertFalse(policy.isWorthWaking(0));
+    assertFalse(policy.isWorthStealing(0));
+  }
+
+  @Test
+  void entryThatBlockedForLongIsForgottenSoon() {
+    policy.measure(Long.MAX_VALUE, 1);
+    for (int i = 0; i < 60; i++) policy.measure(100, 1);
+
+    assertFalse(policy.isWorthWaking(50));
+  }
+}
