@@ -198,9 +198,9 @@ public final class FaultyStores {
     }
 
     /**
-     * Stores the next write, and holds its answer back. Then loses the answers of the next
-     * {@code lostAnswers} writes. The answer of the write after these writes releases the held
-     * answer.
+     * Stores the next write, and holds its answer back. After that, this store loses the answers of
+     * the next {@code lostAnswers} writes. The answer of the write after these writes releases the
+     * held answer.
      */
     void delayAnswer(int lostAnswers) {
       var isReleased = new CompletableFuture<Void>();
