@@ -161,7 +161,7 @@ class LastFrameTest {
     assertEquals(begin, check.doubt().orElseThrow().offset());
     assertTrue(check.toString().contains("\nin doubt: " + LOG + " at " + begin + ": the last "), check::toString);
     assertTrue(check.toString()
-        .contains("the turns after " + Instant.ofEpochMilli(frames.get(lastFrame - 1).time()) + ", "), check::toString);
+        .contains("The turns after " + Instant.ofEpochMilli(frames.get(lastFrame - 1).time()) + ", "), check::toString);
     try (var store = FolderStore.open(disk, SMALL)) {
       assertEquals(1, StoreBackend.of(store).load(ADA).lastTurn());
       assertEquals(List.of("00000001-" + begin + ".torn"), store.health().tornFiles());
