@@ -32,6 +32,7 @@ import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Named;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -54,6 +55,7 @@ class StrategyTest {
 
   @Promise({"6.1", "12.4"})
   @Test
+  @Tag("jdk-scheduler")
   void fiberActorHasThreadOnlyWhileItWorks() {
     var actor = scope.anonymous().newActorWithReturn((Object m) -> Thread.currentThread());
 

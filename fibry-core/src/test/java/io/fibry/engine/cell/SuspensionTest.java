@@ -34,6 +34,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -181,6 +182,7 @@ class SuspensionTest {
 
   @Promise("17.4")
   @Test
+  @Tag("jdk-scheduler")
   void suspendedFiberHoldsNoThread() {
     var thread = new CompletableFuture<Thread>();
     var actor = scope.anonymous().onFailure(BACKOFF).newActor((Object m) -> {

@@ -10,9 +10,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Tests which thread runs a drain that is in a slot, and that the drain runs once. */
+@Tag("jdk-scheduler")
 class HandOverFaultTest {
   // several attempts, because another fiber may use the same slot and prevent the hand-over
   private static final int ATTEMPTS = 1_000;

@@ -15,12 +15,14 @@ import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * Runs rings of actors that hand over to each other, and kills one actor of each ring. The kill
  * must not interrupt another actor.
  */
+@Tag("jdk-scheduler")
 class HandOverStressTest {
   private static final int RINGS = 4;
   private static final int SIZE = 6;

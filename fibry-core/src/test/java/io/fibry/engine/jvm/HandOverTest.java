@@ -23,11 +23,13 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Tests that a fiber continues with the actor that its handler has woken. */
+@Tag("jdk-scheduler")
 class HandOverTest {
   private static final int TRIES = 1_000; // on a busy machine the monitor may start the woken actor on another thread
 

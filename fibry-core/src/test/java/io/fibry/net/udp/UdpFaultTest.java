@@ -32,6 +32,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -122,6 +123,7 @@ class UdpFaultTest {
    */
   @Promise("26.4")
   @Test
+  @Tag("jdk-scheduler")
   void receivingFiberEndsWithItsServer() {
     var fiber = new CompletableFuture<Thread>();
     var pool = Pools.<Object, UdpPacket>byKey(scope.anonymous(), 2, packet -> fiber.complete(Thread.currentThread()));
