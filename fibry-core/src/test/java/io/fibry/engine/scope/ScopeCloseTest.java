@@ -30,6 +30,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -391,6 +392,7 @@ class ScopeCloseTest {
 
   @Promise("16.13")
   @Test
+  @Tag("jdk-scheduler") // starts a JVM in which java.lang is closed
   void shutdownHookCanCloseScope() throws Exception {
     try (var child = Child.java(List.of(), Shop.class)) {
       child.awaitLine("open");
