@@ -27,8 +27,7 @@ interface Shape {
   }
 
   /**
-   * Returns whether a value of this shape can have at most {@code levels} levels of arrays and
-   * maps.
+   * Returns whether some value of this shape needs at most {@code levels} nested arrays and maps.
    */
   default boolean fitsDepth(int levels) {
     return levels >= 0;

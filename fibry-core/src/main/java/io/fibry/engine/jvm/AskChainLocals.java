@@ -20,8 +20,8 @@ public final class AskChainLocals {
   private AskChainLocals() {}
 
   /**
-   * Returns the askers of the message that this thread is handling. A handler without askers has
-   * the askers of the next outer handler.
+   * Returns the askers of the message that this thread is handling. For a message
+   * without askers, returns the askers of the enclosing handler on this thread.
    */
   public static List<String> handledAskers() {
     return orEmpty(HANDLED.get());
@@ -50,7 +50,7 @@ public final class AskChainLocals {
     restore(HANDLED, outerAskers);
   }
 
-  /** Runs code that sends requests for these askers. */
+  /** Runs the code. The requests that it sends carry these askers. */
   public static void send(List<String> askers, Runnable code) {
     everUsed = true;
     var outerAskers = SENT.get();

@@ -153,7 +153,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
     return slot.item;
   }
 
-  /** Ends the last message of a worker, which then calls {@link #mayServe}. */
+  /** Ends the last message of a worker. The caller then calls {@link #mayServe}. */
   public synchronized void finish(WorkerSlot<E> slot, Object handledItem) {
     if (slot.item == handledItem) endMessage(slot);
     idleWorkers.remove(slot);

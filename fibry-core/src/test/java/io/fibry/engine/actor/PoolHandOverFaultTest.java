@@ -177,7 +177,7 @@ class PoolHandOverFaultTest {
   }
 
   @Test
-  void failedKillDuringHandOverRunsNoMessageTwice() {
+  void messageRunsOnceWhenKillFailsDuringHandOver() {
     var strategy = new HookedStrategy(true);
     var clockFails = new boolean[1];
     var ownScope =

@@ -7,7 +7,7 @@ import java.util.regex.Pattern;
 
 /** Removes users, passwords and parameters from JDBC URLs, for logs and exceptions. */
 final class JdbcUrls {
-  private static final int MAX_CAUSES = 20; // of one failure; ends a cycle of causes
+  private static final int MAX_CAUSES = 20; // causes of a failure that are searched; they may form a cycle
   // The driver, the address, and all text after it: a password may contain any character.
   private static final Pattern URL =
       Pattern.compile("(jdbc:[a-z0-9]+:)([^\\s?;]*)([?;].*)?", Pattern.CASE_INSENSITIVE | Pattern.DOTALL);

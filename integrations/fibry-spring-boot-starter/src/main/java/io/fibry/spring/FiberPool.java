@@ -30,7 +30,7 @@ public record FiberPool(ActorScope scope, Sink<Void> sink) implements AutoClosea
             concurrency).newSink());
   }
 
-  /** Closes the scope if the start of the context fails; otherwise it is already closed. */
+  /** Closes the scope. This is needed only if the start of the context fails. */
   @Override
   public void close() {
     scope.close();
