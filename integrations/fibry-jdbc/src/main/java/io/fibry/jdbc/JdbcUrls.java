@@ -7,29 +7,34 @@ import java.util.regex.Pattern;
 
 /** Removes users, passwords and parameters from JDBC URLs, for logs and exceptions. */
 final class JdbcUrls {
-  private static final int MAX_CAUSES = 20; // causes of a failure that are searched; they may form a cycle
+  // Causes and next exceptions of a failure that are searched; each chain may form a cycle
+  private static final int MAX_CHAIN = 20;
   // The driver, the address, and all text after it: a password may contain any character.
   private static final Pattern URL =
-      Pattern.compile("(jdbc:[a-z0-9]+:)([^\\s?;]*)([?;].*)?", Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
+      Pattern.compile("(jdbc:[a-z0-9+._-]+:)([^\\s?;(]*)([\\s?;(].*)?", Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
 
   private JdbcUrls() {}
 
-  /** {@return the URL without its user, password and parameters} */
-  static String address(String url) {
-    return URL.matcher(url).replaceAll(match -> Matcher.quoteReplacement(match.group(1)
+  /** {@return a text in which no URL has a user, a password or parameters} */
+  static String address(String text) {
+    return URL.matcher(text).replaceAll(match -> Matcher.quoteReplacement(match.group(1)
         + addressOf(match.group(2), match.group(3))));
   }
 
-  private static String addressOf(String address, String parameters) {
+  /** @param rest the text after the address, which begins with a space, '?', ';' or '('; or null */
+  private static String addressOf(String address, String rest) {
+    boolean isFollowed = rest != null && Character.isWhitespace(rest.charAt(0)); // not by parameters
+    boolean hasLaterAt = rest != null && rest.contains("@");
     int userEnd = address.lastIndexOf('@');
-    if (userEnd >= 0) return "***" + address.substring(userEnd);
-    boolean isAmbiguous = parameters != null && parameters.contains("@"); // a ? or ; may be part of a password
-    return isAmbiguous ? "***" : address;
+    // an '@' in the rest may end a password that contains the first character of the rest
+    if (hasLaterAt && (userEnd < 0 || isFollowed)) return "***";
+    return (userEnd >= 0 ? "***" + address.substring(userEnd) : address) + (isFollowed ? address(rest) : "");
   }
 
   /**
-   * Returns the failure, or a copy without the secrets of URLs if a text of the failure or of its
-   * causes has any. Drivers show the whole URL, for example if they cannot parse it.
+   * Returns the failure, or a copy without the secrets of URLs if a text of the failure, of its
+   * next exceptions or of their causes has any. Drivers show the whole URL, for example if they
+   * cannot parse it.
    */
   static SQLException redact(SQLException failure) {
     if (!hasSecrets(failure)) return failure;
@@ -39,12 +44,18 @@ final class JdbcUrls {
   }
 
   private static boolean hasSecrets(SQLException failure) {
-    Throwable cause = failure;
-    for (int i = 0; cause != null && i < MAX_CAUSES; i++, cause = cause.getCause()) {
+    var next = failure;
+    for (int i = 0; next != null && i < MAX_CHAIN; i++, next = next.getNextException())
+      if (haveCausesSecrets(next)) return true;
+    return false;
+  }
+
+  private static boolean haveCausesSecrets(Throwable failure) {
+    var cause = failure;
+    for (int i = 0; cause != null && i < MAX_CHAIN; i++, cause = cause.getCause()) {
       String text = Lines.message(cause);
       if (!address(text).equals(text)) return true;
     }
-    return failure.getNextException() != null && failure.getNextException() != failure
-        && hasSecrets(failure.getNextException());
+    return false;
   }
 }

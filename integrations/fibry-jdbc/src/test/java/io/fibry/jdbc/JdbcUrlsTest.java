@@ -70,10 +70,40 @@ class JdbcUrlsTest {
     "jdbc:postgresql://host/db?password=a@secret, jdbc:postgresql:***",
     "jdbc:postgresql://u:sec?ret@host/db, jdbc:postgresql:***",
     "jdbc:postgresql://u:s@cret@host/db?a=b, jdbc:postgresql:***@host/db",
+    "jdbc:x://u:my secret@host/db, jdbc:x:***", "jdbc:x://u:a@my secret@host/db, jdbc:x:***",
+    "jdbc:aws-wrapper:postgresql://u:secret@host/db, jdbc:aws-wrapper:***@host/db",
+    "jdbc:mysql://address=(host=h)(user=u)(password=secret)/db, jdbc:mysql://address=",
     "jdbc:oracle:thin:u/secret@host, jdbc:oracle:***@host", "jdbc:h2:mem:a;PASSWORD=my secret, jdbc:h2:mem:a"})
   void addressHasNoUserPasswordAndParameters(String url, String address) {
     assertEquals(address, JdbcUrls.address(url));
     assertEquals("no driver for " + address, JdbcUrls.address("no driver for " + url));
+  }
+
+  @Test
+  void eachUrlOfTextIsRedacted() {
+    assertEquals("lost jdbc:h2:mem:a after jdbc:h2:mem:b", JdbcUrls.address(
+        "lost jdbc:h2:mem:a after jdbc:h2:mem:b;PASSWORD=secret"));
+    assertEquals("jdbc:x:***@host refused the connection",
+        JdbcUrls.address("jdbc:x://u:secret@host refused the connection"));
+  }
+
+  @Test
+  void cycleOfNextExceptionsEndsSearch() {
+    var first = new SQLException("first");
+    var second = new SQLException("second jdbc:h2:mem:a;PASSWORD=secret");
+    first.setNextException(second);
+    assertEquals("first", JdbcUrls.redact(first).getMessage());
+    assertFalse(trace(JdbcUrls.redact(first)).contains("secret"));
+    var other = new SQLException("third") {
+      private static final long serialVersionUID = 1;
+
+      @Override
+      public SQLException getNextException() {
+        return this;
+      }
+    };
+
+    assertSame(other, JdbcUrls.redact(other));
   }
 
   @Test
