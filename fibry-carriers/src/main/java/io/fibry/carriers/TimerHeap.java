@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * <p>The owner adds timers, and runs each timer that is due. If the owner is stuck in an entry, the
  * {@link CarrierWatch} runs them. Any carrier cancels a timer. The monitor guards the heap; it is
  * almost always free, because a thread usually continues on its last carrier. A timer leaves the
- * heap under the monitor, and so runs once or is cancelled; it runs without the monitor.
+ * heap under the monitor. Therefore it runs once or is cancelled. It runs without the monitor.
  */
 final class TimerHeap {
   private static final long NEVER = Long.MAX_VALUE; // no timer has this time
