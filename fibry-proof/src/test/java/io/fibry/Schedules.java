@@ -1,10 +1,14 @@
 package io.fibry;
 
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
 import io.fibry.engine.jvm.EngineThreads;
 import io.fibry.engine.scope.CheckedActor;
 import io.fibry.engine.scope.Scope;
 import io.fibry.support.Soak;
 import java.util.concurrent.TimeUnit;
+import org.jetbrains.kotlinx.lincheck.strategy.LincheckFailure;
 import org.jetbrains.kotlinx.lincheck.strategy.Strategy;
 import org.jetbrains.kotlinx.lincheck.strategy.StrategyKt;
 import org.jetbrains.lincheck.Lincheck;
@@ -47,6 +51,13 @@ public final class Schedules {
   private static Runnable sharedCode; // static for the reason that start(..) gives
 
   private Schedules() {}
+
+  /** Asserts that a check finds a failure of this type, such as a planted fault. */
+  public static void assertFinds(Class<? extends LincheckFailure> failureType, Runnable check) {
+    var error = assertThrows(LincheckAssertionError.class, check::run);
+
+    assertInstanceOf(failureType, error.getFailure$lincheck());
+  }
 
   /**
    * Returns the number of schedules to try: a sixth of the given number in a build, and many times

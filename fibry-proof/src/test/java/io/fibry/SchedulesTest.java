@@ -1,8 +1,6 @@
 package io.fibry;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertInstanceOf;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.engine.jvm.EngineThreads;
@@ -13,7 +11,6 @@ import org.jetbrains.kotlinx.lincheck.strategy.IncorrectResultsFailure;
 import org.jetbrains.kotlinx.lincheck.strategy.LincheckFailure;
 import org.jetbrains.kotlinx.lincheck.strategy.ManagedDeadlockFailure;
 import org.jetbrains.kotlinx.lincheck.strategy.ManagedLivelockFailure;
-import org.jetbrains.lincheck.LincheckAssertionError;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -37,9 +34,7 @@ class SchedulesTest {
   }
 
   private static void assertFound(Class<? extends LincheckFailure> failureType, Runnable code) {
-    var error = assertThrows(LincheckAssertionError.class, () -> Schedules.modelCheck(SCHEDULES, code));
-
-    assertInstanceOf(failureType, error.getFailure$lincheck());
+    Schedules.assertFinds(failureType, () -> Schedules.modelCheck(SCHEDULES, code));
   }
 
   private static void assertRace(Runnable code) {

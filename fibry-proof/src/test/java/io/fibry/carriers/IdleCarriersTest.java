@@ -1,12 +1,8 @@
 package io.fibry.carriers;
 
-import static org.junit.jupiter.api.Assertions.assertInstanceOf;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-
 import io.fibry.Schedules;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jetbrains.kotlinx.lincheck.strategy.IncorrectResultsFailure;
-import org.jetbrains.lincheck.LincheckAssertionError;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -172,9 +168,7 @@ class IdleCarriersTest {
   }
 
   private static void assertFound(Runnable check) {
-    var error = assertThrows(LincheckAssertionError.class, check::run);
-
-    assertInstanceOf(IncorrectResultsFailure.class, error.getFailure$lincheck());
+    Schedules.assertFinds(IncorrectResultsFailure.class, check);
   }
 
   @Test

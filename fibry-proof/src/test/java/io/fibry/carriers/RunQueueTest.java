@@ -1,13 +1,9 @@
 package io.fibry.carriers;
 
-import static org.junit.jupiter.api.Assertions.assertInstanceOf;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-
 import io.fibry.Schedules;
 import java.util.ArrayList;
 import java.util.List;
 import org.jetbrains.kotlinx.lincheck.strategy.IncorrectResultsFailure;
-import org.jetbrains.lincheck.LincheckAssertionError;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -187,9 +183,7 @@ class RunQueueTest {
   }
 
   private static void assertFound(Kind kind) {
-    var error = assertThrows(LincheckAssertionError.class, () -> check(kind, FAULT_SCHEDULES));
-
-    assertInstanceOf(IncorrectResultsFailure.class, error.getFailure$lincheck());
+    Schedules.assertFinds(IncorrectResultsFailure.class, () -> check(kind, FAULT_SCHEDULES));
   }
 
   @Test
