@@ -1,6 +1,7 @@
 package io.fibry.net;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Handler;
@@ -216,8 +217,13 @@ final class BodyRound implements AutoCloseable {
     }
   }
 
-  /** Waits until the server has no connection and no running handler. */
-  private void awaitQuiet() {
+  /**
+   * Waits until the server has no connection and no running handler. A client may have disconnected
+   * before the server accepted its connection. The server accepts connections in their order, so a
+   * response on a new connection proves that it has accepted all earlier ones.
+   */
+  private void awaitQuiet() throws IOException {
+    assertFalse(RawClient.sendAndReadAll(server.port(), RawClient.get("/none")).isEmpty(), this::toString);
     Patience.eventually(this + ": connections are left", () -> net.scope.actors().size() == 1);
     checkUploads();
     assertEquals(0, begunHandlers.get());
