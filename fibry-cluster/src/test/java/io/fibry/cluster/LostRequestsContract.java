@@ -18,6 +18,7 @@ import io.fibry.cluster.wire.Subjects;
 import io.fibry.codec.Codec;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.support.Intercepted;
 import io.fibry.support.Patience;
 import io.fibry.time.ManualScheduler;
 import java.time.Duration;
@@ -32,6 +33,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
@@ -78,6 +80,10 @@ abstract class LostRequestsContract {
   }
 
   private Cluster join(String node) {
+    return join(node, network);
+  }
+
+  private Cluster join(String node, ClusterNetwork network) {
     nodes.add(Cluster.join(app, network,
         options -> options.withNode(node).withPartitions(4).withScope(scope).withLease(LEASE)
             .withWallClock(() -> Instant.EPOCH.plusNanos(clock.nanoTime()))));
@@ -85,13 +91,23 @@ abstract class LostRequestsContract {
   }
 
   private Cluster asker() {
-    var asker = join("asker");
-    network.transport("asker").subscribe(new Subjects(app).ofKeepAlives("asker"), Optional.empty(),
-        wire -> {
+    return join("asker", (name, node) -> countingKeepAlives(network.connect(name, node)));
+  }
+
+  /** Counts each keep-alive after the reader of the node has handled it. */
+  private ClusterTransport countingKeepAlives(ClusterTransport transport) {
+    return Intercepted.of(ClusterTransport.class, transport, (method, arguments, call) -> {
+      if (method.getName().equals("subscribe") && arguments[0].equals(new Subjects(app).ofKeepAlives("asker"))) {
+        @SuppressWarnings("unchecked") // the type that `subscribe` declares
+        var reader = (Consumer<WireMessage>) arguments[2];
+        arguments[2] = (Consumer<WireMessage>) wire -> {
+          reader.accept(wire);
           confirmedIds.addAll(RequestKeepAlive.ids(wire));
           keepAlives.incrementAndGet();
-        });
-    return asker;
+        };
+      }
+      return call.pass();
+    });
   }
 
   private void crash(Cluster node) {

@@ -310,6 +310,7 @@ class BatchTest extends BatchFixture {
     var gate = new Gate();
     var allSent = new CountDownLatch(1);
     var self = new CompletableFuture<Actor<Object>>();
+    var asker = new CompletableFuture<Thread>();
     Actor<Object> log = Batch.ofMerged(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), 2, SECOND,
         message -> {
           if (message.equals("b1")) gate.passUninterruptibly();
@@ -317,6 +318,7 @@ class BatchTest extends BatchFixture {
         }, (a, b) -> a, merged -> {
           if (merged.containsKey("a1")) {
             Patience.await(allSent);
+            asker.complete(Thread.currentThread());
             assertThrows(RequestException.class, () -> self.get().ask(new Question(), Patience.LONG));
           }
           received.addAll(merged.keySet());
@@ -325,8 +327,9 @@ class BatchTest extends BatchFixture {
     for (var message : List.of("a1", "a2", "b1", "b2", "c1", "c2")) log.sendMessage(message);
     Patience.await(gate.entered);
     allSent.countDown();
-    Patience.eventually("the handler does not ask",
-        () -> scope.actors().stream().mapToLong(ActorStats::queued).sum() == 4); // b2, c1, c2 and the question
+    // whoever waits last gets the exception, so the handler must wait before the gatherer does
+    Patience.awaitParked(Patience.value(asker));
+    assertEquals(4, scope.actors().stream().mapToLong(ActorStats::queued).sum()); // b2, c1, c2 and the question
 
     gate.open();
     awaitQuiet();

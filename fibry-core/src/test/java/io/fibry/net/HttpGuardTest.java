@@ -15,6 +15,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
@@ -118,12 +119,12 @@ class HttpGuardTest {
   @Promise("27.4")
   @Test
   void exchangesWaitingForBodiesAreLimitedToTwiceMaxExchanges() throws Exception {
-    var begunCount = new AtomicInteger();
+    var handlers = new CopyOnWriteArrayList<Thread>();
     var workingCount = new AtomicInteger();
     var maxWorking = new AtomicInteger();
     var gate = new Gate();
     open(routes -> routes.text("/", exchange -> {
-      begunCount.incrementAndGet();
+      handlers.add(Thread.currentThread());
       var text = exchange.bodyAsText();
       maxWorking.accumulateAndGet(workingCount.incrementAndGet(), Math::max);
       gate.passUninterruptibly();
@@ -132,16 +133,17 @@ class HttpGuardTest {
     }), o -> o.withMaxExchanges(3));
     var clients = new ArrayList<RawClient>();
     try {
-      for (int admittedCount = 0, refusals = 0; refusals < 20; admittedCount = begunCount.get()) {
+      for (int admittedCount = 0, refusals = 0; refusals < 20; admittedCount = handlers.size()) {
         var client = new RawClient(server.port());
         client.send("POST / HTTP/1.1\r\n" + HOST + "Connection: close\r\nContent-Length: 4\r\n\r\nha");
         int admittedBefore = admittedCount;
         var response = admittedCount < 6 ? null : client.readToEndLater();
         if (admittedCount >= 6 && Patience.value(response).startsWith("HTTP/1.1 503 ")) refusals++;
-        else Patience.eventually(() -> begunCount.get() > admittedBefore);
+        else Patience.eventually(
+            () -> handlers.size() > admittedBefore && ServerScope.isWaitingForClient(handlers.getLast()));
         clients.add(client);
       }
-      assertEquals(6, begunCount.get());
+      assertEquals(6, handlers.size());
 
       for (var client : clients.subList(0, 6)) client.send("lf");
       Patience.eventually(() -> workingCount.get() == 3);

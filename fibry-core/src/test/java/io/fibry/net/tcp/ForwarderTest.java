@@ -14,6 +14,7 @@ import io.fibry.testing.Clock;
 import io.fibry.testing.Promise;
 import io.fibry.testing.RefusingPort;
 import io.fibry.testing.Variants;
+import io.fibry.time.ManualScheduler;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;
@@ -100,8 +101,11 @@ class ForwarderTest {
 
   @Test
   void refusalByTargetClosesClientAndIsLoggedOncePerMinute() throws Exception {
-    try (var deafPort = new RefusingPort(); var log = new Logged()) {
-      var forwarder = forward(deafPort.number(), o -> o.withMaxConnections(1));
+    try (var deafPort = new RefusingPort();
+        var log = new Logged();
+        var frozenNet = new ServerScope(o -> o.withScheduler(new ManualScheduler()))) { // so the minute does not end
+      var forwarder = TcpAcceptor.forward(frozenNet.scope.anonymous(), 0, loopback(deafPort.number()),
+          o -> o.withMaxConnections(1));
 
       for (int i = 0; i < 20; i++) {
         try (var peer = new Peer(forwarder.port())) {
