@@ -6,10 +6,14 @@ public interface CarriedDrain extends Runnable {
   boolean runOnce();
 
   /**
-   * Called on the thread of a drain that was run, before the thread runs another drain or waits.
+   * Detaches the drain from its thread, and clears the interrupt flag. Called on this thread after
+   * the drain was run, before the thread runs another drain or waits.
    */
   void leaveThread();
 
-  /** Called on the thread of a drain that was run, before the thread waits for its next drain. */
+  /**
+   * Records that this thread runs no handler. Called on the thread of a drain that was run, before
+   * the thread waits for its next drain.
+   */
   void forgetHandler();
 }

@@ -4,7 +4,7 @@ package io.fibry.engine.carrier;
 public interface FiberCarriers {
   /**
    * Runs a drain soon, on a virtual thread that also runs other drains. If this method throws, the
-   * drain is not run, or is run in spite of the exception.
+   * drain may or may not be run.
    */
   void run(CarriedDrain drain);
 

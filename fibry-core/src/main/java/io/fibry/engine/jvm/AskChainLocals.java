@@ -50,7 +50,7 @@ public final class AskChainLocals {
     restore(HANDLED, outerAskers);
   }
 
-  /** Runs the code. The requests that it sends carry these askers. */
+  /** Runs the code. The requests that the code sends carry these askers. */
   public static void send(List<String> askers, Runnable code) {
     everUsed = true;
     var outerAskers = SENT.get();

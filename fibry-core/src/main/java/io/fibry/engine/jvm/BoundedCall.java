@@ -25,7 +25,8 @@ final class BoundedCall<T> extends CompletableFuture<T> implements Runnable {
 
   private final Supplier<T> code;
   private final Runnable onEnd;
-  private final AtomicBoolean isBegun = new AtomicBoolean(); // false -> true, by the first thread that runs the call
+  // false -> true, by the first thread that runs the call, or by the caller if no thread could start
+  private final AtomicBoolean isBegun = new AtomicBoolean();
   private volatile Thread runner; // null until the code begins
 
   private BoundedCall(Supplier<T> code, Runnable onEnd) {

@@ -8,9 +8,9 @@ import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Approximates {@link System#nanoTime} at the cost of a memory read, because each message records
- * when it began. A thread updates the clock. Every second the thread stops the clock and sleeps
- * until the next read, so that it does not run in an idle program.
+ * Approximates {@link System#nanoTime} at the cost of a memory read: the engine reads the time
+ * at nearly every message. A thread updates the clock. Every second the thread stops the clock and
+ * sleeps until the next read, so that the thread does not run in an idle program.
  *
  * <p>The field {@code now} is 0 while the clock is stopped. Only a reader replaces 0, and then
  * unparks the thread. Only the thread replaces another value. So the thread, which parks while

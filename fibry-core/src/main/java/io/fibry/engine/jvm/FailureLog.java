@@ -22,7 +22,7 @@ public final class FailureLog {
     }
   }
 
-  // The key has the names of class and place, because a Class object would keep its loader
+  // The key is the class name and the place. A Class object would keep its loader in memory
   private final Map<String, LoggedFailure> lastLogged = new LinkedHashMap<>() { // guarded by this
     private static final long serialVersionUID = 1;
 

@@ -8,17 +8,16 @@ import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 
 /**
- * Starts tasks of platform threads on fibers. Used only with the JDK's scheduler of virtual
- * threads, not with carriers of our own. The JDK's scheduler begins a fiber that a platform thread
- * started only when a carrier is idle. Under load this may never happen (Java 25). Therefore a task
- * waits in a queue until a fiber takes the task. This fiber is a fetcher, which was started for
- * this purpose, or a busy fiber that calls {@link #startPending}.
+ * Starts fibers for the tasks of platform threads. Used only with the JDK's scheduler of virtual
+ * threads, not with carriers of our own. If a platform thread starts a fiber itself, the JDK's
+ * scheduler begins this fiber only when a carrier is idle. Under load this may never happen (Java
+ * 25). Therefore a task waits in a queue until a fiber takes the task. This fiber is a fetcher,
+ * which was started for this purpose, or a busy fiber that calls {@link #startPending}.
  *
- * <p>A task starts once, because it leaves the queue once. No task is forgotten. After adding a
- * task, its sender reads {@code fetcherPending}. If it is false, the sender starts a fetcher. If it
- * is true, a started fetcher has not polled the queue yet. Without memory, the JDK may lose a
- * fetcher: if a fetcher is late, the next sender starts another. A superfluous fetcher finds no
- * task.
+ * <p>A task starts once, because it leaves the queue once. No task is forgotten. A sender adds its
+ * task, and then reads {@code fetcherPending}. If it is false, the sender starts a fetcher. If it is
+ * true, a started fetcher has not polled the queue yet. Without memory, the JDK may lose a fetcher:
+ * if a fetcher is late, the next sender starts another. A superfluous fetcher finds no task.
  */
 final class FiberStarter {
   static final long FETCH_TIMEOUT = 100_000_000; // ns until a fetcher counts as lost

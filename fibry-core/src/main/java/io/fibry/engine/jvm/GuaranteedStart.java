@@ -7,9 +7,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A task that begins even if no carrier is free or no fiber can be made, such as the notification
- * of an actor's end. A fiber runs the task. If no fiber has begun it after one or two periods of
- * {@link #LATE_AFTER}, a platform thread runs the task.
+ * A task, such as the notification of an actor's end, that begins even if no carrier is free or no
+ * fiber can be made. A fiber runs the task. If no fiber has begun the task after one to two periods
+ * of {@link #LATE_AFTER}, a platform thread runs it.
  *
  * <p>The task runs once, on the first thread that claims it. No task is forgotten, because
  * {@code start} adds each task to a {@link LateTaskWatch}.
@@ -68,7 +68,7 @@ public final class GuaranteedStart extends AtomicBoolean implements Runnable { /
     private final ConcurrentLinkedQueue<GuaranteedStart> lateTasks = new ConcurrentLinkedQueue<>();
     private final AtomicInteger helperCount = new AtomicInteger(); // number of platform threads for late tasks
     final SharedCheck check = new SharedCheck(LATE_AFTER, this::checkTasks);
-    private final Runnable helper = this::runLate; // linked now, because it may be needed when memory is exhausted
+    private final Runnable helper = this::runLate; // made now, because it may be needed when memory is exhausted
 
     private void checkTasks() {
       try {

@@ -25,9 +25,8 @@ public final class HandOver {
 
   /**
    * Called on a fiber that runs a drain: places the woken drain in the slot of the fiber. Returns
-   * false if the caller must start the woken drain. That is so if the monitor cannot be started, or
-   * in a simulation, because the monitor's real thread must not start simulated drains. Carriers of
-   * our own need no slots.
+   * false if the caller must start the woken drain: carriers of our own need no slots, and the
+   * monitor may fail to start. In a simulation, the monitor's real thread must not start drains.
    */
   public static boolean offer(WokenDrain wokenDrain) {
     if (EngineThreads.usesCarriers() || Environment.simulated != null || !MONITOR.ensureStarted()) return false;

@@ -14,8 +14,8 @@ public final class MessageTexts {
   /** A placeholder for the text of the reason why an actor ended. */
   public static final String REASON = "\2";
 
-  private static final int MAX_UNFINISHED = 4; // toString calls per class of messages
-  // How many toString calls run at the moment, by the class of the message
+  private static final int MAX_UNFINISHED = 4; // unfinished toString calls for each class of messages
+  // How many toString calls have not returned, by the class of the message
   private static final ClassValue<AtomicInteger> UNFINISHED = new ClassValue<>() {
     @Override
     protected AtomicInteger computeValue(Class<?> type) {

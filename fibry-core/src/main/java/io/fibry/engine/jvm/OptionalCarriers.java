@@ -7,8 +7,8 @@ import java.util.ServiceLoader;
 
 /**
  * Finds the carriers of the optional module {@code fibry-carriers}. The property
- * {@code fibry.carriers} is {@code off}, {@code required}, or the number of carriers. Without it,
- * carriers are used if the module is present and the JVM permits carriers.
+ * {@code fibry.carriers} is {@code off}, {@code required}, or the number of carriers. Without this
+ * property, carriers are used if the module is present and the JVM permits carriers.
  */
 final class OptionalCarriers {
   private static final String PROPERTY = "fibry.carriers";
@@ -35,7 +35,7 @@ final class OptionalCarriers {
         isPresent = provider != null;
         if (isPresent) obstacle = provider.obstacle();
         if (obstacle == null) carriers = provider.start(count);
-      } catch (Throwable failure) { // of the service, or for lack of memory
+      } catch (Throwable failure) { // the service failed, or memory is exhausted
         obstacle = "its start failed: " + Lines.text(failure);
       }
       String text = "fibry-carriers is not used, because " + obstacle;

@@ -5,8 +5,8 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * A check of a collection, which one timer of the system's clock runs for all objects of the
- * collection.
+ * Checks all objects of a collection by one timer of the system's clock, not by a timer for each
+ * object.
  *
  * <p>No object is missed. A thread adds an object, and then calls {@link #schedule}, which reads
  * {@code isScheduled}. The timer clears {@code isScheduled}, and the check then reads the objects.

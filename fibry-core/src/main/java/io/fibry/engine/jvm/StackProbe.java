@@ -8,14 +8,14 @@ package io.fibry.engine.jvm;
  * <p>Only the size of the frames matters, and filling them takes time. So only one of 1,024 frames
  * uses its variables. This use keeps the JVM's compilers from removing the variables, but only if
  * every profile that a compiler reads contains the use. Therefore the counter counts frames, not
- * calls of a probe. Few large frames cost less than many small frames; a method of more than 8,000
- * bytes would not be compiled.
+ * calls of a probe. A few large frames cost less than many small frames; the JVM compiles no method
+ * of more than 8,000 bytes of bytecode.
  */
 public final class StackProbe {
   private static final int STRIPES = 64;
   private static final int STRIPE_LENGTH = 16; // array elements per stripe, so that no two share a cache line
 
-  private static volatile long seen;
+  private static volatile long seen; // its value has no meaning: each used frame reads and writes it
   private static final int[] FRAME_NUMBERS = new int[STRIPES * STRIPE_LENGTH]; // racing writers may lose numbers
 
   private StackProbe() {}

@@ -61,7 +61,8 @@ final class StartRetrier {
     this.fibers = fibers;
     this.threadStarter = threadStarter;
     this.thread = DaemonThreads.unstarted("fibry-rescue", this::loop);
-    for (int i = 0; i < 2; i++) putIntoSlot(this); // links the code now, because a thread with little stack could not
+    // links the code now, because a thread with little stack could not link it
+    for (int i = 0; i < 2; i++) putIntoSlot(this);
     pendingStarts.set(0, null);
     tryStartThread(); // now, because without memory it could not start
   }
@@ -84,7 +85,7 @@ final class StartRetrier {
   }
 
   private void retryLater(Object start) {
-    LockSupport.unpark(thread); // first, while no slot is filled
+    LockSupport.unpark(thread); // first: if this call overflows the stack, no slot is filled
     while (!putIntoSlot(start)) Thread.onSpinWait(); // a park of a virtual thread may need memory
     if (thread.getState() == Thread.State.NEW) tryStartThread();
     LockSupport.unpark(thread);
@@ -139,7 +140,7 @@ final class StartRetrier {
     return hasStarts;
   }
 
-  /** Tries a start, and puts it into a slot again if it fails. */
+  /** Tries a start. If the try fails, puts the start into a slot again. */
   private void tryStart(Object start) {
     while (true) try {
       fibers.execute(start instanceof Rescuable work ? new RepeatedWork(this, work) : (Runnable) start);

@@ -8,8 +8,8 @@ import java.util.function.Supplier;
  * run begins without the objects of earlier runs.
  *
  * <p>The engine does not extend this class. It calls the environment only if {@link #simulated} is
- * set. So without a simulation, the only cost is a null check of this field, and not for each
- * message.
+ * set. So without a simulation, the only cost is a null check of this field, which most messages do
+ * not need.
  */
 public abstract class Environment {
   /**
