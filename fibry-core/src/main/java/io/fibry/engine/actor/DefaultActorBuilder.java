@@ -82,7 +82,7 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
   }
 
   /** Returns a changed copy, which does not share the settings of this builder. */
-  private <N> DefaultActorBuilder<N> copyWithSettings(Consumer<DefaultActorBuilder<N>> change) {
+  private <N> DefaultActorBuilder<N> copyWithNewSettings(Consumer<DefaultActorBuilder<N>> change) {
     return copyWith(copy -> {
       copy.lastSettings = null;
       change.accept(copy);
@@ -103,7 +103,7 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
 
   @Override
   public ActorBuilder<M> strategy(Strategy strategy) {
-    return copyWithSettings(copy -> copy.strategy = Objects.requireNonNull(strategy, "strategy"));
+    return copyWithNewSettings(copy -> copy.strategy = Objects.requireNonNull(strategy, "strategy"));
   }
 
   @Override
@@ -115,7 +115,7 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
   public ActorBuilder<M> onFailure(FailurePolicy policy) {
     if (Objects.requireNonNull(policy, "policy").kind().isForScopes())
       throw new IllegalArgumentException(policy + " is for scopes: give the actor escalate(), and its scope " + policy);
-    return copyWithSettings(copy -> copy.policy = policy);
+    return copyWithNewSettings(copy -> copy.policy = policy);
   }
 
   @Override
@@ -133,7 +133,7 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
 
   @Override
   public ActorBuilder<M> inlineRequests() {
-    return copyWithSettings(copy -> copy.isInline = true);
+    return copyWithNewSettings(copy -> copy.isInline = true);
   }
 
   @Override
@@ -152,33 +152,33 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
 
   @Override
   public BlockBuilder<M> closesFirst() {
-    return copyWithSettings(copy -> copy.closesFirst = true);
+    return copyWithNewSettings(copy -> copy.closesFirst = true);
   }
 
   @Override
   public BlockBuilder<M> excludedFromAccounts() {
-    return copyWithSettings(copy -> copy.excludedFromAccounts = true);
+    return copyWithNewSettings(copy -> copy.excludedFromAccounts = true);
   }
 
   @Override
   public BlockBuilder<M> ignoreLost(Predicate<Object> isNegligible) {
-    return copyWithSettings(copy -> copy.isNegligible = Objects.requireNonNull(isNegligible, "isNegligible"));
+    return copyWithNewSettings(copy -> copy.isNegligible = Objects.requireNonNull(isNegligible, "isNegligible"));
   }
 
   @Override
   public BlockBuilder<M> countLostAsDisconnected() {
-    return copyWithSettings(copy -> copy.isForClient = true);
+    return copyWithNewSettings(copy -> copy.isForClient = true);
   }
 
   @Override
   public BlockBuilder<M> inOuterScope() {
-    return copyWithSettings(copy -> copy.owner = new NonMemberScope(owner));
+    return copyWithNewSettings(copy -> copy.owner = new NonMemberScope(owner));
   }
 
   @Override
   public BlockBuilder<M> inNewScope(String kind) {
     var blockScope = owner.openBlockScope(Objects.requireNonNull(kind, "kind"), label);
-    return copyWithSettings(copy -> copy.owner = blockScope);
+    return copyWithNewSettings(copy -> copy.owner = blockScope);
   }
 
   @Override

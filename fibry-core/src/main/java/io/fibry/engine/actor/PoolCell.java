@@ -234,7 +234,7 @@ final class PoolCell extends GuardedCell {
   private void removeSlot(WorkerSlot<Object> slot) {
     queue.removeSlot(slot);
     StackProbe.probe(); // takeDeserted returns true only once: this thread must then be able to finish
-    if (queue.takeDeserted()) finish();
+    if (queue.takeDeserted()) startHooks();
     else if (queue.mayServe()) begin();
   }
 
@@ -262,7 +262,7 @@ final class PoolCell extends GuardedCell {
     } while (node != null);
     if (!arePillsSent) sendPills();
     StackProbe.probe(); // takeDeserted returns true only once: this thread must then be able to finish
-    if (queue.takeDeserted()) finish();
+    if (queue.takeDeserted()) startHooks();
   }
 
   private void disposeOrKeep(Object node) {
@@ -290,7 +290,7 @@ final class PoolCell extends GuardedCell {
   }
 
   /** Starts the drain that runs the hooks, on a thread of the strategy. */
-  private void finish() {
+  private void startHooks() {
     synchronized (extras()) { // a killer reads pillTaken under this monitor, before it interrupts the hooks
       pillTaken = true;
       hooksPending = true;

@@ -69,7 +69,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
       VarHandle.class, PlainQueue.class, byte.class);
   private static final VarHandle EXTRAS = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "extras",
       VarHandle.class, Cell.class, ColdState.class);
-  private static final Runnable NOTHING = () -> {};
+  private static final Runnable NO_ACTION = () -> {};
   private static final int MAX_ROUNDS = 16; // repetitions of failRequests; the last comes 1 min after the cut-off
 
   // The next two are used by the drain only
@@ -430,7 +430,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
    */
   public final void stopAccepting(ExitReason reason) {
     extras().setReason(reason);
-    stopAccepting(NOTHING);
+    stopAccepting(NO_ACTION);
   }
 
   /**

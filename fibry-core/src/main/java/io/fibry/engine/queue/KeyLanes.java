@@ -24,7 +24,7 @@ final class KeyLanes<E> {
   }
 
   private final Map<Object, KeyLane<E>> lanes = new LinkedHashMap<>();
-  final LinkedHashSet<PoolEntry<E>> allWaiting = new LinkedHashSet<>(); // all entries that have not begun, oldest first
+  final LinkedHashSet<PoolEntry<E>> allQueued = new LinkedHashSet<>(); // all entries that have not begun, oldest first
   int waitingCount; // number of entries that wait in lanes
 
   void assignLane(PoolEntry<E> entry) {
@@ -36,7 +36,7 @@ final class KeyLanes<E> {
 
   /** Adds an entry. Returns false if the entry must wait in its lane. */
   boolean enter(PoolEntry<E> entry) {
-    allWaiting.add(entry);
+    allQueued.add(entry);
     var lane = entry.lane;
     if (lane == null) return true;
     if (lane.firstEntry == null) {
@@ -46,7 +46,7 @@ final class KeyLanes<E> {
     try {
       lane.waitingEntries.add(entry);
     } catch (OutOfMemoryError error) { // the entry is in neither set, and its sender gets the error
-      allWaiting.remove(entry);
+      allQueued.remove(entry);
       throw error;
     }
     waitingCount++;

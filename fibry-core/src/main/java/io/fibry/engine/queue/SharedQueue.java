@@ -123,7 +123,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
     entry.isCounted = false;
     entry.isTakenBack = true;
     order.chain.addFirst(entry);
-    if (lanes != null) lanes.allWaiting.addFirst(entry);
+    if (lanes != null) lanes.allQueued.addFirst(entry);
     entryCount++;
     return null;
   }
@@ -205,7 +205,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
 
   @Override
   public synchronized E poll() {
-    if (lanes != null && !lanes.allWaiting.isEmpty()) return take(lanes.allWaiting.getFirst());
+    if (lanes != null && !lanes.allQueued.isEmpty()) return take(lanes.allQueued.getFirst());
     return super.poll();
   }
 
@@ -221,7 +221,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   @Override
   public synchronized List<E> queued(int max) {
     if (lanes == null) return super.queued(max);
-    return lanes.allWaiting.stream().limit(max).map(entry -> entry.item).toList();
+    return lanes.allQueued.stream().limit(max).map(entry -> entry.item).toList();
   }
 
   /**
@@ -373,7 +373,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
 
   private E remove(PoolEntry<E> entry, boolean isBeginning) {
     if (lanes == null) return super.take(entry);
-    lanes.allWaiting.remove(entry);
+    lanes.allQueued.remove(entry);
     E item = entry.item;
     if (lanes.leaveLane(entry)) markGone(entry);
     else super.take(entry);
@@ -394,7 +394,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
     if (lanes == null) return super.dropOldest(newEntry);
     var droppedElements = new ArrayList<E>();
     while (!occupiedPlaces.hasSpaceFor(newEntry)) {
-      var oldestEntry = lanes.allWaiting.stream().filter(QueueEntry::mayBeDropped).findFirst();
+      var oldestEntry = lanes.allQueued.stream().filter(QueueEntry::mayBeDropped).findFirst();
       if (oldestEntry.isEmpty()) break;
       droppedElements.add(take(oldestEntry.get()));
     }

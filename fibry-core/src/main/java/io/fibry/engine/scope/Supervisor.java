@@ -32,7 +32,7 @@ final class Supervisor {
       if (pauseNanos != RestartBudget.EXCEEDED) return restart(policy, member, failedActor, pauseNanos);
     }
     var parent = scope.parent;
-    if (policy.kind() == FailurePolicy.Kind.STOP || parent == null) return end(member, (Cell) failedActor, failure);
+    if (policy.kind() == FailurePolicy.Kind.STOP || parent == null) return stop(member, (Cell) failedActor, failure);
     return parent.decide(scope, failedActor, failure);
   }
 
@@ -70,7 +70,7 @@ final class Supervisor {
    * scope ends. The failed actor gets its exit reason first, because the close also sets a reason,
    * and the first reason stays.
    */
-  private Decision end(Object member, Cell failedActor, Throwable failure) {
+  private Decision stop(Object member, Cell failedActor, Throwable failure) {
     failedActor.extras().setReason(new ExitReason.Failed(failure));
     if (scope.parent != null) scope.closeOffThread();
     else if (member instanceof ScopeState innerScope && !isBlockScope(member)) innerScope.closeOffThread();
