@@ -69,7 +69,7 @@ final class ExpectedOutput {
       Map.entry("WorkerPools", """
           3 connections; taken: true, true, false
           scaled 70 MB
-          a message for actor 'images' weighs 101; it must weigh at least 1 and at most 100, all that the pool has
+          a message for actor 'images' weighs 101; it must weigh at least 1 and at most 100, all permits of the pool
           Ada 123456789, Bob 123456789, Eve 123456789
           a page from a fiber"""),
       Map.entry("OrderPipeline", """

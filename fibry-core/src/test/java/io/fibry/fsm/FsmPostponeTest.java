@@ -200,7 +200,7 @@ class FsmPostponeTest {
     actor.sendMessage(new Push("Ada"));
 
     assertEquals(
-        "actor 'plain' cannot stash: its mailbox does not let the handler choose; make it with "
+        "actor 'plain' cannot stash: its mailbox does not let the handler choose; make the actor with "
             + ".mailbox(Mailbox.unbounded().selective())",
         doors.letters.all.getFirst().cause().orElseThrow().getMessage());
   }

@@ -277,10 +277,10 @@ class PoolsTest extends PoolFixture {
     var weightless = assertThrows(IllegalArgumentException.class, () -> pool.sendMessage(0));
 
     assertEquals(
-        "a message for actor 'images' weighs 11; it must weigh at least 1 and at most 10, all that the pool has",
+        "a message for actor 'images' weighs 11; it must weigh at least 1 and at most 10, all permits of the pool",
         tooHeavy.getMessage());
     assertEquals(
-        "a message for actor 'images' weighs 0; it must weigh at least 1 and at most 10, all that the pool has",
+        "a message for actor 'images' weighs 0; it must weigh at least 1 and at most 10, all permits of the pool",
         weightless.getMessage());
   }
 

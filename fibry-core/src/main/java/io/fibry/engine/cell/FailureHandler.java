@@ -113,7 +113,7 @@ public final class FailureHandler {
     if (decision.verdict() == Verdict.RESTART) restart(context, failure, decision.pause());
     else if (decision.verdict() == Verdict.STOP) cell.stopAccepting(new ExitReason.Failed(failure));
     if (policy.isLogged() && redelivery > 0)
-      EngineLog.LOG.warn("actor '{}' failed at {}; {} and handles this again: {} of {}; {}",
+      EngineLog.LOG.warn("actor '{}' failed at {}; {} and handles the message again: redelivery {} of {}; {}",
           cell.name(), text(cell, message), consequence, redelivery, maxRedeliveries, MessageTexts.describe(failure));
     else if (policy.isLogged()) log(cell, message, failure, consequence, policy);
     return redelivery > 0 ? redeliverAfter(decision.pause()) : decision.pause();

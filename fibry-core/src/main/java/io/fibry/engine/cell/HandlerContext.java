@@ -270,7 +270,8 @@ public abstract class HandlerContext extends Wait.WaitingHandler implements Acto
   private void checkSelective(String action) {
     checkOnHandlerThread();
     if (!cell.isSelective()) throw new IllegalStateException("actor '" + cell.name() + "' cannot " + action
-        + ": its mailbox does not let the handler choose; make it with .mailbox(Mailbox.unbounded().selective())");
+        + ": its mailbox does not let the handler choose; make the actor with "
+        + ".mailbox(Mailbox.unbounded().selective())");
   }
 
   @Override

@@ -41,7 +41,8 @@ public final class AnswerType {
 
   public static ClassCastException wrongAnswerException(DescribedActor actor, Object request, Object answer) {
     return new ClassCastException("actor '" + actor.name() + "' answered a " + answer.getClass().getName() + " to "
-        + actor.describe(request) + ", whose answer is a " + of(request).getName() + "; let its handler return that");
+        + actor.describe(request) + ", whose answer is a " + of(request).getName()
+        + "; let its handler return such an object");
   }
 
   /**

@@ -73,7 +73,8 @@ public final class RequestFailures {
   public static MailboxFullException full(DescribedActor actor, Object request, int capacity) {
     return new MailboxFullException(
         "the mailbox of actor '" + actor.name() + "' is full (" + capacity + " messages): it did not take "
-            + actor.describeRequest(request) + "; ask again later, or give it a larger mailbox or Overflow.BLOCK",
+            + actor.describeRequest(request)
+            + "; ask again later, or give the actor a larger mailbox or Overflow.BLOCK",
         actor.name(), request, capacity);
   }
 
@@ -84,7 +85,7 @@ public final class RequestFailures {
         "the mailbox of actor '" + actor.name() + "' is full: " + actor.describeRequest(request)
             + " would have waited about "
             + Durations.textOfNanos(expectedWaitNanos) + ", longer than " + Durations.text(maxWait)
-            + "; ask again later, or give it more workers or a longer withMaxWait(..)",
+            + "; ask again later, or give the actor more workers or a longer withMaxWait(..)",
         actor.name(), request, capacity);
   }
 

@@ -12,7 +12,8 @@ final class PoolEntry<E> extends RankedEntry<E> {
   Object key;
   KeyLanes.KeyLane<E> lane; // null: the entry has no key, or its lane is not known yet
   WorkerSlot<E> slot; // the slot of the worker that handles the entry, or null
-  boolean isTakenBack; // whether the entry waits again, because its worker could not take it; it is then not counted
+  // whether the entry waits again, because its worker did not get it; then the entry is not counted
+  boolean isTakenBack;
 
   PoolEntry(E item, Object message, int weight, Object key) {
     super(item, message, false);
@@ -26,7 +27,7 @@ final class PoolEntry<E> extends RankedEntry<E> {
     int weight = typedSpec.weight().isEmpty() ? 1 : typedSpec.weight().get().applyAsInt(message);
     if (weight < 1 || weight > spec.permits())
       throw new IllegalArgumentException("a message for " + receiver + " weighs " + weight
-          + "; it must weigh at least 1 and at most " + spec.permits() + ", all that the pool has");
+          + "; it must weigh at least 1 and at most " + spec.permits() + ", all permits of the pool");
     Object key = typedSpec.key().isEmpty() ? null : typedSpec.key().get().apply(message);
     if (key == null && spec.isByKey())
       throw new NullPointerException("the key of a message for " + receiver + " was null; give each message a key");

@@ -383,8 +383,9 @@ class RedeliveryTest {
     try (var logged = new Logged()) {
       actor.ask("a");
       assertTrue(logged.text().contains(
-          "it restarts and handles this again: 1 of 5; java.io.IOException: connection 1 is down"), logged.text());
-      assertTrue(logged.text().contains("handles this again: 2 of 5"), logged.text());
+          "it restarts and handles the message again: redelivery 1 of 5; java.io.IOException: connection 1 is down"),
+          logged.text());
+      assertTrue(logged.text().contains("handles the message again: redelivery 2 of 5"), logged.text());
     }
   }
 

@@ -63,7 +63,7 @@ class AnswerTypeTest {
         Patience.failure(protocolActor.sendMessageReturn(new Length("hello"))),
         Patience.failure(protocolActor.sendMessageReturn(new Length("hello"), Patience.LONG))))
       assertEquals("actor 'confused' answered a java.lang.String to Length[text=hello], whose answer is a "
-          + "java.lang.Integer; let its handler return that", thrown.getMessage());
+          + "java.lang.Integer; let its handler return such an object", thrown.getMessage());
   }
 
   @Promise("4.15")

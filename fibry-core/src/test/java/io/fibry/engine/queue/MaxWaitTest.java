@@ -109,7 +109,7 @@ class MaxWaitTest {
 
     assertEquals(
         "the mailbox of actor 'timely' is full: \"request\" would have waited about 60 ms, longer than 50 ms; ask "
-            + "again later, or give it more workers or a longer withMaxWait(..)",
+            + "again later, or give the actor more workers or a longer withMaxWait(..)",
         refusal.getMessage());
     assertEquals(100, refusal.capacity());
     assertEquals(1, scope.report().unhandled().get(Reason.REJECTED));
