@@ -45,7 +45,8 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
   private static final Mailbox<Object> POOL_MAILBOX = Mailbox.bounded(1024, Overflow.BLOCK); // the default of pools
   private static final Predicate<Object> MATCHES_NO_MESSAGE = message -> false;
 
-  // The fields up to `isForClient` do not change after the builder is published
+  // The fields up to `isForClient` do not change after the builder is published. ActorSettings
+  // explains the last five of them
   private OwningScope owner;
   private String label; // the name of the actors; null if they have none
   private Strategy strategy;

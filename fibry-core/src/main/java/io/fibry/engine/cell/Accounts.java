@@ -24,7 +24,7 @@ public final class Accounts {
 
   private final Accounts parent; // null in the accounts of the root scope
   private final LongAdder handled = new LongAdder();
-  private final LongAdder passes = new LongAdder(); // activations without an outcome
+  private final LongAdder passes = new LongAdder(); // activity without a counted outcome, see countPass
   private final LongAdder[] unhandled = new LongAdder[Reason.values().length];
   private final AtomicReferenceArray<DeadLetter> lastLetters = new AtomicReferenceArray<>(MAX_LETTERS); // a ring buffer
   private final AtomicLong letterCount = new AtomicLong();
@@ -104,7 +104,7 @@ public final class Accounts {
     return pendingNotifications.get() > 0;
   }
 
-  /** Counts a pass: an activation without an outcome. */
+  /** Counts a pass: an activation without an outcome, or internal messages of a block. */
   void countPass() {
     for (var level = this; level != null; level = level.parent) level.passes.increment();
   }

@@ -387,7 +387,7 @@ final class Activation extends HandlerContext implements WokenDrain {
     }
     long pause = cell.extras().recovery().requestedPause;
     FailureHandler.restart(this, null, pause);
-    if (ownsThread) Thread.interrupted(); // the flag may be set by the stop hook
+    if (ownsThread) Thread.interrupted(); // the stop hook may have set the interrupt flag
     return pause > 0 ? FailureHandler.redeliverAfter(pause) : FailureHandler.CONTINUE;
   }
 
@@ -435,7 +435,8 @@ final class Activation extends HandlerContext implements WokenDrain {
     RequestFuture<?> newRequest = null;
     if (node instanceof Envelope envelope) {
       newMessage = envelope.message;
-      if (newMessage == null) return FailureHandler.CONTINUE; // an earlier activation failed after it took the message
+      // the envelope is a wake-up, or an earlier activation failed after it took the message
+      if (newMessage == null) return FailureHandler.CONTINUE;
       envelope.message = null;
       newBaggage = envelope.baggage;
     } else {

@@ -654,6 +654,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     }
   }
 
+  /** Interrupts the actor, and starts the timer of its kill grace. */
   record Interruption(Cell cell) implements Runnable {
     @Override
     public void run() {

@@ -45,7 +45,7 @@ import java.util.concurrent.locks.LockSupport;
  * <pre>
  *   null -> n     sender, getAndSet(n)   the sender has the right to run and starts a drain
  *   m    -> n     sender, getAndSet(n)   the sender then sets m.next = n, and the drain finds it
- *   null -> n     closer, CAS(null, n)   {@code acquire}: a close ends an idle actor itself
+ *   null -> n     caller, CAS(null, n)   {@code acquire}: an inline request, or the end when idle
  *   n    -> null  drain,  CAS(n, null)   {@code release}: after the last node
  * </pre>
  *
@@ -490,8 +490,8 @@ abstract class PlainQueue implements Rescuable {
    * Called after a drain or its start has failed, and the right to run is stranded. Sets a timer
    * that tries again, or ends the actor if its executor was shut down. If the stack overflowed at
    * the first try, the {@link io.fibry.engine.jvm.StartRetrier} tries again instead, because
-   * setting a timer also needs stack. A simulation cannot use that thread, which is real, and
-   * always sets a timer. Returns false if the right is still stranded.
+   * setting a timer also needs stack. A simulation always sets a timer, because the retrier's
+   * thread is real. Returns false if the right is still stranded.
    */
   protected final boolean recover(Throwable failure, int tries) {
     if (failure instanceof StackOverflowError && tries == 0 && Environment.simulated == null) {

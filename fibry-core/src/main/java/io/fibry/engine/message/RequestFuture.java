@@ -70,7 +70,8 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
   // `messageOrSettler`
   public Baggage baggage;
   private volatile byte state;
-  public boolean isAnswered; // whether the handler has answered, or promised an answer; drain only
+  // whether the handler has answered, or promised an answer; written by the drain, read by all
+  public boolean isAnswered;
   // whether the asker expects an answer of the type that the request declares; written before the
   // offer
   public boolean hasDeclaredType;

@@ -141,6 +141,7 @@ public final class WaitCycle {
       return search.follow(wait) == 0 ? search : null;
     }
 
+    /** Returns whether the previous search found all waits and stuck handlers of this search. */
     boolean isWithin(CycleSearch previous) {
       for (var entry : steps.entrySet()) {
         var step = previous.steps.get(entry.getKey());

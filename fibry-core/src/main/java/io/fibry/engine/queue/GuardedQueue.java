@@ -23,7 +23,7 @@ import java.util.function.Predicate;
  * parks while it holds the monitor. The only user code under the monitor is the comparator, and
  * {@code hashCode} and {@code equals} of keys.
  *
- * <p><b>Fast path.</b> A first-in, first-out mailbox that, when full, only refuses or blocks has an
+ * <p><b>Fast path.</b> A first-in, first-out mailbox that refuses or blocks when it is full has an
  * entrance without the monitor: the {@link ArrivalBuffer}. A sender adds its entry, and then reads
  * {@code isShut} and {@code isRunning}. A drain clears {@code isRunning}, and then looks for
  * arrivals. So at least one of the two threads sees the other, and a compare-and-set gives the
@@ -124,7 +124,7 @@ public class GuardedQueue<E> {
    */
   public EnterResult enter(QueueEntry<E> entry, boolean mayWait) {
     if (arrivals == null || !isRunning.get()) return null;
-    StackProbe.probe(); // the entry may have to be withdrawn
+    StackProbe.probe(); // withdrawing the entry, if that becomes necessary, needs this stack
     return tryEnter(entry, mayWait && mailbox.overflow() == Overflow.BLOCK);
   }
 

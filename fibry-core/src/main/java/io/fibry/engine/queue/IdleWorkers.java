@@ -22,7 +22,7 @@ final class IdleWorkers<E> {
     if (slot.isIdle) slots.add(slot);
   }
 
-  /** Removes and returns the worker that has been idle for the shortest time, or returns null. */
+  /** Removes and returns the slot that has been idle for the shortest time, or returns null. */
   WorkerSlot<E> removeLatest() {
     if (slots.isEmpty()) return null;
     var slot = slots.removeLast();

@@ -94,7 +94,7 @@ final class KeyLanes<E> {
     if (lane == null || --lane.references > 0) return;
     try {
       lanes.remove(lane.key, lane);
-    } catch (RuntimeException | StackOverflowError failure) { // from the user's key; the count is right
+    } catch (RuntimeException | StackOverflowError failure) { // thrown by the user's key; the count is right
     }
   }
 }

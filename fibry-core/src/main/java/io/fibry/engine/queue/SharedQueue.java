@@ -41,7 +41,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   private int busyCount; // number of slots whose workers handle a message
   private QueueEntry<E> pill; // the first waiting pill, or null
   private boolean isEnding;
-  private boolean isDesertionReported;
+  private boolean isDesertionReported; // whether takeDeserted has returned true
 
   public SharedQueue(Mailbox<?> mailbox, PoolSpec<?> spec, LongSupplier clock) {
     super(mailbox, clock, null, spec.isByKey());
@@ -140,8 +140,8 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   }
 
   /**
-   * {@code now}, when the idle time begins, was read before the message ends. Thus if a test sees
-   * the message end, and then moves a manual clock, the idle time grows.
+   * If the worker becomes idle, its idle time begins at {@code now}, a time before the end of the
+   * message. So if a test sees that end and then moves a manual clock, the idle time grows.
    */
   private synchronized E next(WorkerSlot<E> slot, Object handledItem, long now) {
     if (slot.item == handledItem) endMessage(slot);
@@ -167,7 +167,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
     updateRunning();
   }
 
-  /** Reads the clock outside the monitor, because it may be code of a user. */
+  /** Reads the clock. Called outside the monitor, because the clock may be code of a user. */
   private long now() {
     if (poolSpec.minWorkers() == poolSpec.maxWorkers()) return IdleWorkers.UNKNOWN; // size is fixed
     try {
@@ -381,7 +381,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
     return item;
   }
 
-  /** Moves the next entry of the key to the end, but before the pill, which was sent later. */
+  /** Moves the next entry of the key to the end of the order, but before the younger pill. */
   private void advance(PoolEntry<E> entry) {
     var nextEntry = lanes == null ? null : lanes.advance(entry);
     if (nextEntry == null) return;

@@ -52,7 +52,10 @@ final class TakeOrder<E> {
     return entries;
   }
 
-  /** Removes the entries that are not in the queue any more, and sorts the others. */
+  /**
+   * Removes the entries that have left the queue, and sorts the others. Without ranks, the list is
+   * not changed, because it is in the order of arrival.
+   */
   void dropGoneAndSort(List<QueueEntry<E>> entries) {
     if (rankedEntries == null) return;
     entries.removeIf(entry -> entry.state != QueueEntry.QUEUE);

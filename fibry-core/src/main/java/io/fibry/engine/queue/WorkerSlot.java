@@ -5,7 +5,7 @@ package io.fibry.engine.queue;
  * queue's monitor.
  */
 public final class WorkerSlot<E> {
-  PoolEntry<E> heldEntry; // the message that the worker handles, or will handle next, or null
+  PoolEntry<E> heldEntry; // the entry that the worker handles or will handle next; null if there is none
   E item; // the element of `heldEntry`, or null; read also by the caller of `assignNext`
   // number of the pool's permits that the message holds; read also by a thread that searches for
   // cycles

@@ -11,7 +11,7 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * The hooks that run when a scope begins to close. Each hook runs at most once, on a thread of its
- * own. They begin in the order of their registration.
+ * own. Their threads are started in the order of registration.
  */
 final class CloseHooks {
   private final Set<RegisteredHook> openHooks = new ConcurrentSkipListSet<>();

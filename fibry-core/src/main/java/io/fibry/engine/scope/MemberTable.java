@@ -206,7 +206,7 @@ final class MemberTable {
       if (members[gap] == null) return;
       int mask = members.length - 1;
       for (int index = gap + 1 & mask; members[index] != null; index = index + 1 & mask) {
-        // its home index lies behind the gap, so it stays
+        // the hash chose an index behind the gap, so the member stays
         if ((index - hashes[index] & mask) < (index - gap & mask)) continue;
         members[gap] = members[index];
         hashes[gap] = hashes[index];

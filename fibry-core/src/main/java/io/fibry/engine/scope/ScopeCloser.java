@@ -32,9 +32,11 @@ import java.util.concurrent.ExecutionException;
  * wait of the closing thread as its own ({@code joinPublished}), so cycles through a close are
  * found.
  *
+ * <p><b>Steps.</b> Only the closing thread writes {@code step}. A thread that waits for the report
+ * reads the step, and waits for its {@code next}.
+ *
  * <p><b>Errors.</b> If the closing thread runs out of stack, it kills the remaining actors, and
- * still completes the report. Only the closing thread writes {@code step}. A thread that waits for
- * the report reads the step, and waits for its {@code next}.
+ * still completes the report.
  */
 final class ScopeCloser implements ScopeState.PendingClose {
   /**
