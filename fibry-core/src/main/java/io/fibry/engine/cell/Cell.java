@@ -35,9 +35,10 @@ import java.util.function.Predicate;
  * <p><b>Phases.</b>
  *
  * <pre>
- *   OPEN    -> ENDING   any thread   no further message is accepted
- *   ENDING  -> LEAVING  the drain    at the pill, when all messages before it were handled
- *   LEAVING -> ENDED    one thread   the hooks have run, and the end is announced
+ *   OPEN            -> ENDING   any thread   no further message is accepted
+ *   OPEN or ENDING  -> LEAVING  the drain    at the pill, after all messages before the pill
+ *   LEAVING         -> ENDED    one thread   the hooks have run, and the end is announced
+ *   any phase       -> ENDED    one thread   a cut-off: the handler or the hooks may still run
  * </pre>
  *
  * <p>{@code OPEN <-> RESTARTING}: another actor's failure requests a restart, and the drain

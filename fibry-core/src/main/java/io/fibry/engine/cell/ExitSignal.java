@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Completes at the end of an actor. Only the engine waits for it; users get a {@link
+ * Completes at the end of an actor. The engine waits for this future. Users get a {@link
  * PublicExitFuture}, to which they can chain code.
  */
 public final class ExitSignal extends CompletableFuture<ExitReason> implements Wait.Awaitable {

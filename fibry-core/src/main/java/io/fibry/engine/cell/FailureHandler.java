@@ -69,7 +69,7 @@ public final class FailureHandler {
     return resolve(policy, failure, cell.toString());
   }
 
-  /** Returns the policy for this failure. If the user's function throws, the actor stops. */
+  /** Returns the policy for this failure, or stop() if the user's function in the policy throws. */
   public static FailurePolicy resolve(FailurePolicy policy, Throwable failure, String actor) {
     try {
       return policy.resolve(failure);

@@ -41,7 +41,8 @@ public abstract class HandlerContext extends Wait.WaitingHandler implements Acto
   volatile List<ReceivedRequest> receivedRequests; // null if there are none; read by killers
   Deadline deadline; // inline requests only: the deadline of the asker, or null
   int unsettledCount; // messages that are not in the accounts yet; read by observers
-  // Whether the current message has been counted by its outcome, or waits again; read by observers
+  // Whether the outcome of the current message has been counted, or the message waits again; read
+  // by observers
   boolean alreadyCounted;
   long startedAt; // when the message began, by the coarse clock; 0 if not known. Read by observers
   volatile ActivationSnapshot.FirstSeen firstSeen; // written by observers

@@ -39,16 +39,16 @@ public final class EngineClasses {
         throw new NoClassDefFoundError(incomplete.getMessage());
       }
     }
-    errors();
+    loadErrorClasses();
     OptionalCarriers.check();
     areInitialized = true;
   }
 
   /**
-   * The errors that the engine tells apart. When code uses such a class for the first time, the JVM
-   * calls the class loader of the engine, which needs stack and memory.
+   * Loads the classes of errors that the engine tells apart. At the first use of such a class, the
+   * JVM calls the class loader of the engine, which needs stack and memory.
    */
-  private static Class<?>[] errors() {
+  private static Class<?>[] loadErrorClasses() {
     return new Class<?>[] {VirtualMachineError.class, StackOverflowError.class, OutOfMemoryError.class,
       RejectedExecutionException.class};
   }
