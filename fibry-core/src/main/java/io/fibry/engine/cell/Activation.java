@@ -84,7 +84,7 @@ final class Activation extends HandlerContext implements WokenDrain {
   // right to run, cleared by the resident thread
   volatile Object handedNode;
   volatile boolean claimed; // false -> true, by the thread that will run this activation
-  private boolean mustFinish; // this drain must run the hooks: it took the pill, or a failed drain did
+  private boolean mustRunHooks; // this drain must run the hooks: it took the pill, or a failed drain did
   boolean hooksBegun; // the drain has called Cell.finish, or has ended an idle actor
   private long lastPark; // nanoTime of the last park in yieldToOthers; 0 at first
   private boolean canHandOver; // whether the thread can run a woken actor after this drain
@@ -166,8 +166,8 @@ final class Activation extends HandlerContext implements WokenDrain {
         else workNested();
       }
     } catch (Throwable error) { // assignments first: without stack or memory a call could fail
-      cell.hooksPending |= mustFinish && node != null;
-      mustFinish = false;
+      cell.hooksPending |= mustRunHooks && node != null;
+      mustRunHooks = false;
       if (node != null) cell.stranded = node;
       node = null;
       if (kind != ActivationKind.RESIDENT) thread = null;
@@ -322,7 +322,7 @@ final class Activation extends HandlerContext implements WokenDrain {
     boolean hasNoHook = !cell.behavior.hasStopHook(cell);
     if (hasNoHook) {
       handle(node, Cell.OPEN);
-      mustFinish = false;
+      mustRunHooks = false;
       cell.hooksPending = true; // before the release: the drain of a later message may have to run the hooks
       node = next();
     }
@@ -334,7 +334,7 @@ final class Activation extends HandlerContext implements WokenDrain {
   private void drain() {
     int credit = MAX_BATCH;
     var slice = new TimeSlice();
-    mustFinish |= cell.takeHooks();
+    mustRunHooks |= cell.takeHooks();
     while (true) {
       byte phase = cell.phase;
       long decision = phase >= Cell.OPEN ? FailureHandler.CONTINUE : restart();
@@ -352,11 +352,11 @@ final class Activation extends HandlerContext implements WokenDrain {
         settleAccounts();
         credit = MAX_BATCH;
         slice.restart();
-      } else if (!mustFinish && slice.isOver()) credit = 1;
+      } else if (!mustRunHooks && slice.isOver()) credit = 1;
       credit--;
     }
-    if (!mustFinish) return;
-    mustFinish = false;
+    if (!mustRunHooks) return;
+    mustRunHooks = false;
     hooksBegun = true;
     cell.finish(this);
   }
@@ -400,7 +400,7 @@ final class Activation extends HandlerContext implements WokenDrain {
 
   /** Lets other actors run, and returns whether another activation continues this actor. */
   private boolean giveWay() {
-    if (kind == ActivationKind.DISPOSAL || mustFinish) return false;
+    if (kind == ActivationKind.DISPOSAL || mustRunHooks) return false;
     if (ownsThread || cell.settings().strategy() == Strategy.CALLER) {
       if (ownsThread && thread.isVirtual()) lastPark = EngineThreads.yieldToOthers(lastPark);
       return false;
@@ -457,7 +457,7 @@ final class Activation extends HandlerContext implements WokenDrain {
   private void takePill() {
     if (cell.pillTaken || !cell.isReadyToEnd()) return;
     cell.pillTaken = true;
-    mustFinish = true;
+    mustRunHooks = true;
     cell.extras().setReason(new ExitReason.Finished());
     cell.setLeaving();
   }
@@ -520,7 +520,7 @@ final class Activation extends HandlerContext implements WokenDrain {
     } catch (Throwable failure) {
       return fail(failure, newMessage);
     } finally {
-      if (receivedRequests != null) failOpenRequests(null);
+      if (receivedRequests != null) failReceivedRequests(null);
       message = null;
       request = null;
       stashed = false;
@@ -547,7 +547,7 @@ final class Activation extends HandlerContext implements WokenDrain {
       if (ownsThread()) Thread.interrupted(); // before the phase is read: a killer writes the phase, then interrupts
       if (tries >= policy.retries() || !isRepeatable(currentMessage))
         return FailureHandler.handle(this, failure, policy);
-      if (receivedRequests != null) failOpenRequests(failure);
+      if (receivedRequests != null) failReceivedRequests(failure);
       try {
         attempt(currentMessage);
         return FailureHandler.CONTINUE;

@@ -105,7 +105,7 @@ public final class FailureHandler {
     boolean resumes = ownDecision != null && decision.verdict() == Verdict.RESUME;
     int redelivery = maxRedeliveries > 0 && (resumes || decision.verdict() == Verdict.RESTART)
         ? context.redeliver(maxRedeliveries) : 0;
-    if (redelivery > 0 && context.receivedRequests != null) context.failOpenRequests(failure);
+    if (redelivery > 0 && context.receivedRequests != null) context.failReceivedRequests(failure);
     else if (maxRedeliveries > 0 && redelivery == 0) failRequests(context, failure);
     String consequence = (ownDecision != null ? "" : "its scope '" + cell.owner().name() + "' decides: ")
         + describe(decision);
@@ -125,7 +125,7 @@ public final class FailureHandler {
     var failure = requestException != null ? requestException : cause; // without the wrapper that a future adds
     if (context.request != null && context.request.isUnanswered())
       context.fail(context.request, EngineMessage.unwrap(context.message), failure);
-    if (context.receivedRequests != null) context.failOpenRequests(failure);
+    if (context.receivedRequests != null) context.failReceivedRequests(failure);
     if (!context.stashed) count(context, failure);
   }
 
@@ -201,7 +201,7 @@ public final class FailureHandler {
    */
   static void restart(HandlerContext context, Throwable cause, long pause) {
     context.cell.dropState("at its restart");
-    context.emptyStash();
+    context.putBackStash();
     JfrEvents.recordRestart(context.cell, cause, pause);
     var simulation = Environment.simulated;
     if (cause == null && simulation != null)

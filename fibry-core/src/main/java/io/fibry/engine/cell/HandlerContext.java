@@ -76,7 +76,7 @@ public abstract class HandlerContext extends Wait.WaitingHandler implements Acto
    * Fails the received requests that have no answer. If {@code failure} is null, the handler
    * returned without an answer.
    */
-  final void failOpenRequests(Throwable failure) {
+  final void failReceivedRequests(Throwable failure) {
     for (var receivedRequest : receivedRequests) if (receivedRequest.request.isUnanswered())
       fail(receivedRequest.request, receivedRequest.message,
           failure != null ? failure : RequestFailures.noReply(cell, receivedRequest.message));
@@ -334,10 +334,10 @@ public abstract class HandlerContext extends Wait.WaitingHandler implements Acto
   @Override
   public void unstash() {
     checkSelective("unstash");
-    emptyStash();
+    putBackStash();
   }
 
-  final void emptyStash() {
+  final void putBackStash() {
     if (!cell.isSelective()) return;
     var stash = cell.extras().stash;
     cell.putBack(new ArrayList<>(stash));

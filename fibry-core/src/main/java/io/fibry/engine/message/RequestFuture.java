@@ -396,7 +396,7 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
     try {
       withdraw(reason);
     } finally { // the request has left its mailbox, so only this thread can complete the future
-      conclude(reason, completion);
+      runCompletion(reason, completion);
     }
     return true;
   }
@@ -405,7 +405,7 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
    * Completes the future. If a user cancels or completes the future, or the limit has passed, the
    * calling thread runs the chained callbacks. If the actor has stopped, another thread runs them.
    */
-  private void conclude(Reason reason, Completion<R> completion) {
+  private void runCompletion(Reason reason, Completion<R> completion) {
     if (reason != Reason.UNDELIVERED || isBlocking || getNumberOfDependents() == 0) completion.run();
     else try {
       runOffThread(completion);

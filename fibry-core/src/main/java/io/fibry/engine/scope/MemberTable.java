@@ -89,12 +89,12 @@ final class MemberTable {
 
   /** Returns all members, oldest first. */
   List<Object> allMembers() {
-    return since(0, number -> true);
+    return membersSince(0, number -> true);
   }
 
   /** Returns the members that have this mark, oldest first. */
   List<Object> membersWithMark(int mark) {
-    return since(0, number -> (number & mark) != 0);
+    return membersSince(0, number -> (number & mark) != 0);
   }
 
   /**
@@ -103,14 +103,14 @@ final class MemberTable {
    */
   List<Object> membersFrom(Object oldest) {
     int hash = hash(oldest);
-    return since(stripe(hash).number(oldest, hash), number -> true);
+    return membersSince(stripe(hash).number(oldest, hash), number -> true);
   }
 
   List<Object> membersInAnyOrder() {
     return members(entries(0, number -> true));
   }
 
-  private List<Object> since(long minNumber, LongPredicate filter) {
+  private List<Object> membersSince(long minNumber, LongPredicate filter) {
     var entries = entries(minNumber, filter);
     var joinOrders = entries.stream().mapToLong(NumberedMember::joinOrder).summaryStatistics();
     if (joinOrders.getMax() - joinOrders.getMin() >= 4L * entries.size()) { // an array by index would be mostly empty
