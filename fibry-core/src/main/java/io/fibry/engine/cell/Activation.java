@@ -84,7 +84,7 @@ final class Activation extends HandlerContext implements WokenDrain {
   // right to run, cleared by the resident thread
   volatile Object handedNode;
   volatile boolean claimed; // false -> true, by the thread that will run this activation
-  private boolean mustRunHooks; // this drain must run the hooks: it took the pill, or a failed drain did
+  private boolean mustRunHooks; // this drain took the pill, or a failed drain did
   boolean hooksBegun; // the drain has called Cell.finish, or has ended an idle actor
   private long lastPark; // nanoTime of the last park in yieldToOthers; 0 at first
   private boolean canHandOver; // whether the thread can run a woken actor after this drain

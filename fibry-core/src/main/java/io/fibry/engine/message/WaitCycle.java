@@ -193,6 +193,7 @@ public final class WaitCycle {
       return NOWHERE;
     }
 
+    /** Follows the waits of the workers on which the wait depends. For the result see follow. */
     private int fork(Wait wait) {
       var blockers = wait.target.blockers(wait);
       if (blockers == null) return NOWHERE;
