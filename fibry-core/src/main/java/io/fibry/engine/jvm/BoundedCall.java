@@ -25,7 +25,7 @@ final class BoundedCall<T> extends CompletableFuture<T> implements Runnable {
 
   private final Supplier<T> code;
   private final Runnable onEnd;
-  // false -> true, by the first thread that runs the call, or by the caller if no thread could start
+  // false -> true, by the first thread that runs the call, or by the caller if no thread started
   private final AtomicBoolean isBegun = new AtomicBoolean();
   private volatile Thread runner; // null until the code begins
 

@@ -15,9 +15,9 @@ import java.util.function.Consumer;
  * which was started for this purpose, or a busy fiber that calls {@link #startPending}.
  *
  * <p>A task starts once, because it leaves the queue once. No task is forgotten. A sender adds its
- * task, and then reads {@code fetcherPending}. If it is false, the sender starts a fetcher. If it is
- * true, a started fetcher has not polled the queue yet. Without memory, the JDK may lose a fetcher:
- * if a fetcher is late, the next sender starts another. A superfluous fetcher finds no task.
+ * task, and then reads {@code fetcherPending}. If it is false, the sender starts a fetcher. If it
+ * is true, a started fetcher has not polled the queue yet. Without memory, the JDK may lose a
+ * fetcher: if a fetcher is late, the next sender starts another. An extra fetcher finds no task.
  */
 final class FiberStarter {
   static final long FETCH_TIMEOUT = 100_000_000; // ns until a fetcher counts as lost
