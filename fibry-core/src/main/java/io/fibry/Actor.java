@@ -106,8 +106,8 @@ public interface Actor<M> extends Exitable, Executor {
 
   /**
    * {@return a timer that sends a message later} The timer never waits for capacity: if a full
-   * mailbox would make a sender wait, it drops the message of the timer. If the actor ends before
-   * the message is sent, the message is a dead letter.
+   * mailbox would make a sender wait, the timer's message is dropped. If the actor ends before the
+   * message is sent, the message is a dead letter.
    *
    * @param message never null
    * @param delay from now; zero or more

@@ -90,7 +90,7 @@ public interface ActorBuilder<M> {
    * {@return a new actor}
    *
    * @param <N> the type of the messages
-   * @param handler called with each message
+   * @param handler called with each message and its context
    */
   <N extends M> Actor<N> newActor(Handler.WithContext<N> handler);
 
@@ -108,7 +108,7 @@ public interface ActorBuilder<M> {
    *
    * @param <N> the type of the messages
    * @param <R> the type of the answers
-   * @param handler called with each message
+   * @param handler called with each message and its context
    */
   <N extends M, R> ActorWithReturn<N, R> newActorWithReturn(Handler.ReturningWithContext<N, R> handler);
 
@@ -188,7 +188,7 @@ public interface ActorBuilder<M> {
      * {@return a new actor}
      *
      * @param <N> the type of the messages
-     * @param handler called with each message
+     * @param handler called with the state and each message
      */
     <N extends M> Actor<N> newActor(Handler.Stateful<S, N> handler);
 
@@ -196,7 +196,7 @@ public interface ActorBuilder<M> {
      * {@return a new actor}
      *
      * @param <N> the type of the messages
-     * @param handler called with each message
+     * @param handler called with the state, each message and its context
      */
     <N extends M> Actor<N> newActor(Handler.StatefulWithContext<S, N> handler);
 
@@ -205,7 +205,7 @@ public interface ActorBuilder<M> {
      *
      * @param <N> the type of the messages
      * @param <R> the type of the answers
-     * @param handler called with each message
+     * @param handler called with the state and each message
      */
     <N extends M, R> ActorWithReturn<N, R> newActorWithReturn(Handler.StatefulReturning<S, N, R> handler);
 
@@ -214,7 +214,7 @@ public interface ActorBuilder<M> {
      *
      * @param <N> the type of the messages
      * @param <R> the type of the answers
-     * @param handler called with each message
+     * @param handler called with the state, each message and its context
      */
     <N extends M, R> ActorWithReturn<N, R> newActorWithReturn(Handler.StatefulReturningWithContext<S, N, R> handler);
 

@@ -142,9 +142,9 @@ public interface ActorContext<M> {
    * collected. The watch never keeps the watched actor from being garbage collected.
    *
    * @param target the actor or block to watch
-   * @param message makes the message. For a block, it runs on the thread that ends the block, so it
-   * must be quick. For an actor, it runs on a separate thread. If the target has already ended, it
-   * runs on the calling thread
+   * @param message makes the message. If a block is watched, this function runs on the thread that
+   * ends the block, so it must be quick. If an actor is watched, it runs on a separate thread. If
+   * the target has already ended, it runs on the calling thread
    */
   void watch(Exitable target, Function<ExitReason, ? extends M> message);
 

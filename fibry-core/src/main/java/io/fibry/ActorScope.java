@@ -15,7 +15,7 @@ import java.util.stream.Stream;
 
 /**
  * Owns the actors and scopes that are made in it: closing the scope ends them. If an actor
- * escalates a failure, the failure policy of its scope decides. Thread-safe.
+ * escalates a failure, the failure policy of its scope applies. Thread-safe.
  * {@snippet class="io.fibry.JavadocSnippetsTest" region="scope"}
  *
  * <p>Every scope but the root tracks all its actors. The root, {@link ActorSystem}, tracks only its
@@ -110,8 +110,8 @@ public interface ActorScope extends AutoCloseable {
 
   /**
    * Registers code that runs once, when this scope or a scope around it begins to close. If the
-   * close has begun, the code runs at once. For example, the code says goodbye to the client of a
-   * long connection. The code runs on a thread of its own, and the close does not wait for it. An
+   * close has begun, the code runs at once. Such code can, for example, say goodbye to the client
+   * of a long connection. It runs on a thread of its own, and the close does not wait for it. An
    * exception that it throws is logged.
    *
    * @param hook the code to run
@@ -321,8 +321,8 @@ public interface ActorScope extends AutoCloseable {
     }
 
     /**
-     * {@return a copy with one more context propagator} Contexts
-     * are restored in the order in which their propagators were added, and closed in reverse.
+     * {@return a copy with one more context propagator} Contexts are restored in the order in which
+     * their propagators were added, and closed in reverse.
      * {@snippet class="io.fibry.JavadocSnippetsTest" region="propagator"}
      *
      * @param <C> the type of the context that the propagator captures

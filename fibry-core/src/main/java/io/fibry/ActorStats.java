@@ -14,12 +14,12 @@ import java.util.List;
  * @param handled messages that the actor had handled when it last went idle or yielded, plus the
  * completed steps of the current message
  * @param failed messages whose handler threw
- * @param activity describes the current activity, in words that follow the actor's name
+ * @param activity the current activity, as a text that follows the actor's name, such as "is
+ * suspended after a failure"
  * @param busyFor how long at least the actor has been handling its current message or step; zero if
  * the actor is idle. A pool has the longest such time of its workers. In a scope with a scheduler
- * of your own, for inline requests, and for steps of your own
- * {@link io.fibry.spi.MultiStepMessage}, the time begins when the library first observes the
- * message or step
+ * of your own, the time begins when the library first observes the message or step. This also
+ * applies to inline requests, and to steps of your own {@link io.fibry.spi.MultiStepMessage}
  */
 public record ActorStats(List<String> scopes, String name, String kind, long queued, long handled, long failed,
     String activity, Duration busyFor) {

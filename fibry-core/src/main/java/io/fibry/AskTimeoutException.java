@@ -7,14 +7,14 @@ import java.time.Duration;
  * is still queued is never handled. The outcome is NOT_DONE if it is certain that the handler did
  * not begin with the request.
  *
- * <p>The text says which message the actor is handling instead, for at least how long, and for
- * which actor its handler waits. It also gives the position of the request in the queue. The cause
- * has the stack of the running handler.
+ * <p>The text names the message that the actor is handling instead, the minimum time that this has
+ * taken so far, and the actor for which the handler waits. It also gives the position of the
+ * request in the queue. The cause has the stack of the running handler.
  */
 public final class AskTimeoutException extends RequestException {
   private static final long serialVersionUID = 1;
 
-  /** The limit of the wait. */
+  /** How long the asker could wait. */
   private final Duration waited;
 
   /**

@@ -4,8 +4,8 @@ import io.fibry.text.Lines;
 
 /** Why an actor or a block ended. */
 public sealed interface ExitReason {
-  // Each record has a toString of its own: if memory is exhausted when the generated toString of a
-  // record is called for the first time, it fails forever.
+  // Each record has a toString of its own: if memory is exhausted when a generated toString is
+  // called for the first time, that toString fails forever.
 
   /**
    * The actor handled all messages before a poison pill, and ended. {@code close} also sends a

@@ -161,7 +161,8 @@ public final class FailurePolicy {
   }
 
   /**
-   * {@return a copy that escalates a failure instead of restarting more often than this}
+   * {@return a copy that restarts at most {@code restarts} times within a period, and escalates
+   * further failures}
    *
    * @param restarts how many restarts are permitted within the period; zero or more
    * @param period the period; more than zero
@@ -180,8 +181,8 @@ public final class FailurePolicy {
   /**
    * {@return a copy that suspends the actor before it restarts or resumes} Each pause is twice as
    * long as the previous pause, up to {@code max}, and is then shortened at random by up to half.
-   * During a pause the messages wait, and the actor has no thread. When the actor has not failed
-   * for {@code max}, its next pause begins at {@code initial} again.
+   * During a pause the messages wait, and the actor has no thread. When the actor has run for
+   * longer than {@code max} without a failure, its pauses begin with {@code initial} again.
    *
    * @param initial the first pause; more than zero
    * @param max the longest pause; at least {@code initial}

@@ -2,9 +2,9 @@ package io.fibry;
 
 /**
  * User code that handles one message, written as a lambda or method reference. A handler may block,
- * and may throw. If it throws, the failure policy decides, and the asker of a request gets the
- * exception. An actor calls its handler on one thread at a time, which sees all writes of earlier
- * calls. Several workers of a pool may call the pool's handler at the same time.
+ * and may throw. If it throws, the failure policy of its actor applies, and the asker of a request
+ * gets the exception. An actor calls its handler on one thread at a time. This thread sees all
+ * writes of earlier calls. Several workers of a pool may call the pool's handler at the same time.
  *
  * @param <M> the type of the messages
  */

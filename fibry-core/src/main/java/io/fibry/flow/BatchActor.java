@@ -34,9 +34,9 @@ final class BatchActor<M> extends ForwardingActor<M> {
   private volatile Thread writerThread;
 
   /**
-   * Adds an interceptor to each actor, which handles the batches or the messages of timers. These
-   * interceptors surround the user's interceptors. For such messages they do not call {@code next},
-   * so the user's interceptors do not see them.
+   * Adds an interceptor to each actor. The writer's interceptor handles the batches, and the
+   * gatherer's interceptor handles the messages of timers. Both surround the user's interceptors.
+   * For these messages they do not call {@code next}, so the user's interceptors do not see them.
    */
   private <B> BatchActor(ActorBuilder<Object> builder, BatchKind<M, B> kind, int size, Duration wait,
       Handler<B> handler) {
@@ -132,14 +132,14 @@ final class BatchActor<M> extends ForwardingActor<M> {
   }
 
   /**
-   * Returns the actor to wait for first. In the batch handler this is the writer, because a wait
-   * for the handler's own actor is refused as a cycle.
+   * Returns the actor to wait for first. In the batch handler this is the writer, so that the call
+   * is refused as a cycle: the gatherer cannot end before the batch handler returns.
    */
   private Actor<?> actorToAwait() {
     return writerThread == Thread.currentThread() ? writer : gatherer;
   }
 
-  /** Returns a copy, because the caller may complete the future. */
+  /** Returns a copy, so that a caller that completes it does not complete {@code bothEnded}. */
   @Override
   public CompletableFuture<ExitReason> onExit() {
     return bothEnded.copy();

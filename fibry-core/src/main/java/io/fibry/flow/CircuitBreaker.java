@@ -31,8 +31,8 @@ import org.slf4j.LoggerFactory;
  * The exception of an open breaker is a {@link io.fibry.RequestException}, so it does not count as
  * a failure of the actor. An HTTP server responds to it with 503. If a handler asks another actor,
  * the call fails when that actor refuses the request, answers too late or has ended. Therefore full
- * mailboxes open the breaker, too. A call that promises its answer by {@code replyWhen} is counted
- * when it makes the promise.
+ * mailboxes open the breaker, too. If a handler promises its answer by {@code replyWhen}, the call
+ * is counted when the promise is made.
  */
 public final class CircuitBreaker {
   /** How a breaker treats messages. */
@@ -64,7 +64,7 @@ public final class CircuitBreaker {
    * Makes a closed breaker.
    *
    * @param name appears in logs and exceptions; for example, the name of the service
-   * @param builder the breaker uses the clock of the builder's scope
+   * @param builder a builder whose scope supplies the clock of the breaker
    * @param options changes the defaults
    * @return the breaker
    */
@@ -124,7 +124,7 @@ public final class CircuitBreaker {
     if (change != StateChange.NONE) notifyListener(change, failure, isSlow);
   }
 
-  /** Returns whether the failure counts. A failure for which the filter throws counts. */
+  /** Returns whether the failure counts. If the filter throws, the failure counts. */
   private boolean isFailure(Throwable failure) {
     if (failure instanceof InterruptedException || failure instanceof CancellationException) return false;
     try {
@@ -171,7 +171,7 @@ public final class CircuitBreaker {
     }
 
     /**
-     * {@return a copy that counts this many of the latest calls}
+     * {@return a copy whose breaker counts this number of the latest calls}
      *
      * @param calls the number of calls; by default 20
      * @param minCalls the breaker does not open before this many calls have ended; at least 1 and
@@ -188,7 +188,7 @@ public final class CircuitBreaker {
     }
 
     /**
-     * {@return a copy that opens when this share of the counted calls has failed}
+     * {@return a copy whose breaker opens when this share of the counted calls has failed}
      *
      * @param rate more than 0, at most 1; by default 0.5
      */
@@ -199,7 +199,7 @@ public final class CircuitBreaker {
     }
 
     /**
-     * {@return a copy that stays open this long}
+     * {@return a copy whose breaker stays open for this time}
      *
      * @param pause more than zero; by default 5 seconds
      */
@@ -210,7 +210,7 @@ public final class CircuitBreaker {
     }
 
     /**
-     * {@return a copy that closes after this many successful probes}
+     * {@return a copy whose breaker closes after this number of successful probes}
      *
      * @param probes at least 1; by default 3
      */
@@ -220,7 +220,7 @@ public final class CircuitBreaker {
     }
 
     /**
-     * {@return a copy that counts slow calls as failures}
+     * {@return a copy whose breaker counts slow calls as failures}
      *
      * @param limit calls that take longer are slow; more than zero. Without this option, no call is
      * slow
@@ -231,7 +231,8 @@ public final class CircuitBreaker {
     }
 
     /**
-     * {@return a copy that counts only these failures} Interrupts and cancellations never count.
+     * {@return a copy whose breaker counts only these failures} Interrupts and cancellations never
+     * count.
      *
      * @param filter chooses the failures that count; by default all count
      */

@@ -67,7 +67,7 @@ final class FlowSubscriber<M> implements Flow.Subscriber<M> {
   @Override
   public void onNext(M message) {
     Objects.requireNonNull(message, "message");
-    if (hasEnded()) return; // the publisher may not know yet that the stream was cancelled
+    if (hasEnded()) return; // the stream was cancelled, which the publisher may not know yet
     try {
       if (!actor.sendMessage(message)) cutOff(new RejectedExecutionException("actor '" + actor.name()
           + "' refused a message of its stream; give its mailbox capacity for " + (maxUnhandled + 1L) + " messages"));

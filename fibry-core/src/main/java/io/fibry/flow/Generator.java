@@ -17,7 +17,7 @@ import java.util.stream.Stream;
  * run on virtual threads instead. If the strategy is an executor, a waiting producer holds one of
  * its threads, so a reader on the last free thread would wait forever.
  *
- * <p>When a producer throws, the builder's failure policy decides. A retry runs the producer from
+ * <p>When a producer throws, the builder's failure policy applies. A retry runs the producer from
  * its start, and the elements that the failed attempt made stay in the sequence. Without a retry
  * all producers end. The reader first gets the elements that are still unread, and then the
  * exception object of the producer, even if it is a checked exception. If other code ends a

@@ -160,8 +160,8 @@ final class MapReduceRun<T, R> {
       var source = iterator.get();
       if (source == null)
         iterator.set(source = Objects.requireNonNull(items.iterator(), "the iterator of the items is null"));
-      // the run ended before the iterator was set, so it did not close the iterator; a fiber does
-      // that, because this thread is interrupted
+      // the run ended before the iterator was set, so the end did not close the iterator; a fiber
+      // does that, because this thread is interrupted
       if (isOver) runOnFiber(this::closeItems);
       else if (!isExhausted && !(isExhausted = !source.hasNext())) {
         item = Objects.requireNonNull(source.next(), "an item is null");

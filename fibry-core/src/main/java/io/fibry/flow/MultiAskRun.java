@@ -25,9 +25,9 @@ import java.util.stream.IntStream;
 
 /**
  * One request to many actors. The caller asks a helper actor, which runs on the caller's thread,
- * sends the requests and promises their outcome. So limit, interrupt and exceptions are as for any
- * {@code ask}, and the requests carry the caller's context. The scope of the first actor supplies
- * the clock, and its options decide whether texts may show messages.
+ * sends the requests and promises their outcome. So the limit, an interrupt and exceptions have the
+ * same effect as in any {@code ask}, and the requests carry the caller's context. The scope of the
+ * first actor supplies the clock, and its options decide whether texts may show messages.
  */
 final class MultiAskRun<M, R> {
   // limits the suppressed failures of an exception: an actor may throw the same exception object

@@ -9,7 +9,7 @@ import java.util.PriorityQueue;
  * A token bucket, stored as the time at which it will be full. Each token that is taken moves that
  * time into the future, by the period divided by the number of tokens. A caller waits until that
  * time is at most a period away. Callers are served in order. If a caller is killed while it waits,
- * the next caller gets its reserved time. Thread-safe.
+ * its reserved time passes to the next caller. Thread-safe.
  */
 final class TokenBucket {
   private final Scheduler clock;

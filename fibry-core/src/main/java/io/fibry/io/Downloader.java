@@ -30,7 +30,7 @@ import java.util.function.UnaryOperator;
  * <p>A download is tried again if the server cannot be reached, or responds with 429, 502, 503 or
  * 504. The delay is doubled with each attempt, is shortened at random by up to a half, and is at
  * least the delay that {@code Retry-After} demands. A downloader may retry ten times, and once more
- * for every ten downloads. A download keeps its worker between attempts, which limits the load of
+ * for every ten downloads. A download holds its worker between attempts, which limits the load of
  * the server.
  *
  * <p>At most five redirections are followed, never from https to http. Check untrusted URIs before

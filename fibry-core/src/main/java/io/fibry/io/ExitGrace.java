@@ -1,11 +1,10 @@
 package io.fibry.io;
 
 /**
- * The two seconds in which a program must end, and its children must close the output. The time is
- * counted in steps of the waiting thread. A machine that is too busy for the program, or for the
- * thread that reads its output, is too busy for these steps, too. So the output of a program is not
- * cut off because the thread that reads it got no processor time. The time must be limited, because
- * children of a program that has ended are unknown, and may keep the output open forever.
+ * The two seconds in which a program must end, and its children must close the output. The waiting
+ * thread counts this time in steps of 20 ms. On a busy machine these steps take longer, so a thread
+ * that gets little processor time can still read the whole output. The time must be limited,
+ * because children of a program that has ended are unknown, and may keep the output open forever.
  */
 final class ExitGrace {
   static final int STEPS = 100;

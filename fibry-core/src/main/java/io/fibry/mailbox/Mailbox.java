@@ -61,8 +61,8 @@ public final class Mailbox<M> {
   /**
    * {@return the capacity at which each accepted message is answered within a limit} The time that
    * a message may wait is {@code limit} minus {@code service}. The capacity is the number of
-   * messages that are handled in half of this time, and at least 1. Use {@link #withMaxWait} if the
-   * pace is not known: it measures the pace.
+   * messages that are handled in half of this time, and at least 1. If you do not know this pace,
+   * use {@link #withMaxWait}, which measures the pace.
    *
    * @param limit the time after which an answer is useless
    * @param service how long the handling of one message takes

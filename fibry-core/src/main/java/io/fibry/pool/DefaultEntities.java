@@ -45,7 +45,7 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
   final EntityTimers timers;
   private final IdleWheel<K, M> wheel;
   private final EndPermits endPermits;
-  private final AtomicBoolean isAwaitStarted = new AtomicBoolean(); // false -> true, by the first call of `end`
+  private final AtomicBoolean isAwaitStarted = new AtomicBoolean(); // `awaitAll` was queued, by the first `end`
   private final CompletableFuture<Void> killSignal = new CompletableFuture<>();
   // null until an end is requested; written under the monitor, and only with a later constant
   private volatile EntityEndMode endMode;
@@ -155,7 +155,10 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
     }
   }
 
-  /** Removes an entity without an actor, and marks it as gone, so that no thread can enter it. */
+  /**
+   * Removes an entity that has no actor, and marks the entity as gone, so that no thread can enter
+   * it.
+   */
   private void forget(Entity<K, M> entity) {
     liveEntities.remove(entity.key, entity);
     entity.markGone();

@@ -29,16 +29,16 @@ import java.util.function.BiFunction;
  * The {@code self()} of its context is valid only for this actor. The address of the key is also
  * valid for the successors.
  *
- * <p>If an actor ends for another reason than passivation, the next use makes its successor. Until
- * that actor has ended, a use of the key has the same result as a use of an ended actor. If an
- * actor is ended through its address while it is being made, it ends as soon as it is made. Threads
- * that wait for it use its successor.
+ * <p>If an actor ends for another reason than passivation, the next use waits for the end and makes
+ * the successor. A message that is sent shortly before an actor ends by itself may still reach this
+ * actor, and is then undelivered. If an actor is ended through its address while it is being made,
+ * it ends as soon as it is made. Threads that wait for it use this actor or its successor.
  *
  * <p>The end of the entities ends all their actors in the same way, and waits for them. After that,
  * addresses behave like ended actors. {@link #close} from a handler of one of the actors does not
- * wait. When the scope is closed, the entities end after the servers of the scope and after
- * everything that was made in the scope later than the entities; until then actors can be born. The
- * actors of a named builder have names: "accounts" makes "accounts/7".
+ * wait. When the scope is closed, the entities end after its servers, and after all members of the
+ * scope that were made later than the entities. Until then actors can be born. The actors of a
+ * named builder have names: "accounts" makes "accounts/7".
  *
  * @param <K> keys; equal keys have one actor
  * @param <M> messages

@@ -72,8 +72,8 @@ final class EntityCreation {
   }
 
   /**
-   * Throws if this thread would wait for itself: the creator of this actor waits for another birth,
-   * whose creator waits for a third, and so on, and the last creator is this thread.
+   * Throws if this thread would wait for itself: each creator from this birth on waits for a birth
+   * by the next creator, up to this thread.
    */
   void refuseCycle() {
     synchronized (WAITING) {

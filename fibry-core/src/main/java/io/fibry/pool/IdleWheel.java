@@ -61,8 +61,9 @@ final class IdleWheel<K, M> {
   }
 
   /**
-   * Adds an entity, and then reads {@code isArmed}. A turn that has no entity clears
-   * {@code isArmed}, and then reads the new entities. So this thread or the turn sets the timer.
+   * Adds an entity, and then reads {@code isArmed}. A turn that leaves no entity in the slots
+   * clears {@code isArmed}, and then reads the new entities. So this thread or the turn sets the
+   * timer.
    */
   void add(Entity<K, M> entity) {
     do entity.next = newEntities.get(); while (!newEntities.compareAndSet(entity.next, entity));

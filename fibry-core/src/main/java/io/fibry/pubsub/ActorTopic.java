@@ -23,10 +23,10 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 /**
- * A topic that has its name, scope, end and dead letters from an actor, the owner. When the owner
- * ends, it ends the actors that the topic made for subscribers, and waits for them. The owner runs
- * on a fiber because of this wait. On an executor with one thread, these actors would get no thread
- * to end on; on CALLER, the thread that ends the topic would wait.
+ * A topic with an actor, the owner, which gives the topic its name, scope, end and dead letters.
+ * When the owner ends, it ends the actors that the topic made for subscribers, and waits for them.
+ * The owner runs on a fiber because of this wait. On an executor with one thread, these actors
+ * would get no thread to end on; on CALLER, the thread that ends the topic would wait.
  */
 final class ActorTopic<M> extends ForwardingGroup<Topic<M>> implements Topic<M>, Subscriber.SubscribedTopic<M> {
   private static final Mailbox<Object> LATEST_MAILBOX = Mailbox.bounded(1_024, Overflow.DROP_OLDEST);
@@ -172,7 +172,7 @@ final class ActorTopic<M> extends ForwardingGroup<Topic<M>> implements Topic<M>,
   @Override
   protected void drain() {
     end(Exitable::sendPoisonPill);
-    // if the owner was cut off, its end does not wait for these actors
+    // if the owner was cut off after its kill grace, its end does not wait for these actors
     if (!owner.onExit().isDone()) ownedActors.values().forEach(ForwardingGroup::awaitEnd);
   }
 

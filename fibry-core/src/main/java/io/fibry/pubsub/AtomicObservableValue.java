@@ -10,8 +10,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 
 /**
- * A follower is only notified that the value has changed, and reads the value itself. So it sees
- * changes in order.
+ * A value in an atomic reference. A follower is notified that the value has changed, and then reads
+ * the latest value. So a follower never sees an older value after a newer value.
  */
 final class AtomicObservableValue<T> implements ObservableValue<T> {
   private final ActorBuilder<?> builder;

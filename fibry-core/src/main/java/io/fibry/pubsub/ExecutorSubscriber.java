@@ -41,7 +41,7 @@ final class ExecutorSubscriber<M> extends Subscriber<M> {
     try {
       handler.handle(message);
     } catch (Throwable failure) {
-      if (userActor != null) throw failure; // the actor's failure policy decides
+      if (userActor != null) throw failure; // the actor's failure policy applies
       // restores the interrupt for the owner of the thread, a pool or the publisher
       if (failure instanceof InterruptedException) Thread.currentThread().interrupt();
       LOG.error("topic '{}': a subscriber failed at {}", topic.name(), topic.describe(message), failure);

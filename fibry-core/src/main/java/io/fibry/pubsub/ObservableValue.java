@@ -62,7 +62,7 @@ public interface ObservableValue<T> {
   /**
    * Starts an actor that gets the present value, and then each change, one at a time. A slow
    * follower gets only the latest value, and may get the same value twice. If the follower fails at
-   * a value, the builder's failure policy decides, and the value is not sent again.
+   * a value, the builder's failure policy applies, and the value is not sent again.
    *
    * @param follower may change the value
    * @return the subscription

@@ -29,8 +29,8 @@ abstract class Subscriber<M> implements Subscription {
   static final Logger LOG = LoggerFactory.getLogger("io.fibry.pubsub.Topic"); // the public class, which users know
 
   final SubscribedTopic<M> topic;
-  // the actor of the user whose end ends the subscription; null if the topic made the actor, or if
-  // the subscriber is code on an executor of another kind
+  // the user's actor whose end ends the subscription; null if the topic made the actor, or if the
+  // subscriber is code on an executor that is no actor
   final Exitable userActor;
   private volatile boolean isOpen = true; // true -> false, by the thread that leaves
 

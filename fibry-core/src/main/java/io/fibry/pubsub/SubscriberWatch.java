@@ -12,8 +12,8 @@ import java.lang.ref.WeakReference;
 
 /**
  * Watches the users' actors that subscribed to a topic. A watched actor refers to the watcher, but
- * not to the topic, so the topic can become garbage. When the next topic is made, it ends the
- * watcher of the collected topic. Thread-safe.
+ * not to the topic, so the topic can become garbage. The constructor of the next topic ends the
+ * watcher of a collected topic. Thread-safe.
  */
 final class SubscriberWatch extends WeakReference<Subscriber.SubscribedTopic<?>> {
   // filled by the garbage collector, emptied by threads that make topics

@@ -26,8 +26,8 @@ public final class AskChain {
    * actors that these handlers ask, {@link #current} returns the given askers.
    *
    * @param askers the outermost first; the last is the actor that the messages are sent to. If that
-   * actor is a pool, its handlers do not see the pool among the askers, because another worker of
-   * the pool can handle a request from a handler to the pool
+   * actor is a pool, its handlers do not see it among the askers, because another worker can handle
+   * their requests to the pool
    * @param send sends the messages; must not wait
    */
   public static void runAs(List<String> askers, Runnable send) {

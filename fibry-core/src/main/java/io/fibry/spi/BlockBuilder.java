@@ -174,7 +174,7 @@ public interface BlockBuilder<M> extends ActorBuilder<M> {
   /**
    * {@return a copy for the internal actors of a block} The scope counts their messages neither as
    * sent nor as handled, because no user sent them. A message that they do not handle still counts
-   * as unhandled; a task that they do not run does not.
+   * as unhandled, but a task that they do not run does not count.
    */
   BlockBuilder<M> excludedFromAccounts();
 

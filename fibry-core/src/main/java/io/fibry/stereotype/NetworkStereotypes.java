@@ -32,7 +32,7 @@ abstract class NetworkStereotypes {
    *
    * @param port on the loopback address; 0 for any free port
    * @param handler returns the text; runs in the actor of the connection, and may block
-   * @return the server, listening
+   * @return the listening server
    * @see HttpServer#open
    */
   public HttpServer embeddedHttpServer(int port, Handler.Returning<HttpExchange, String> handler) {
@@ -44,7 +44,7 @@ abstract class NetworkStereotypes {
    *
    * @param port on the loopback address; 0 for any free port
    * @param routes the handlers by path
-   * @return the server, listening
+   * @return the listening server
    * @see HttpServer#open
    */
   public HttpServer embeddedHttpServer(int port, HttpRoutes routes) {
@@ -57,7 +57,7 @@ abstract class NetworkStereotypes {
    * @param port 0 for any free port
    * @param routes the handlers by path
    * @param options gets the defaults, and returns the options to use, such as limits and address
-   * @return the server, listening
+   * @return the listening server
    * @see HttpServer#open
    */
   public HttpServer embeddedHttpServer(int port, HttpRoutes routes, UnaryOperator<HttpOptions> options) {
@@ -69,7 +69,7 @@ abstract class NetworkStereotypes {
    *
    * @param port on the loopback address; 0 for any free port
    * @param handler handles one connection, which is closed when the handler returns
-   * @return the acceptor, listening
+   * @return the listening acceptor
    * @see TcpAcceptor#open
    */
   public TcpAcceptor tcpAcceptor(int port, Handler<TcpConnection> handler) {
@@ -82,7 +82,7 @@ abstract class NetworkStereotypes {
    * @param port 0 for any free port
    * @param handler handles one connection, which is closed when the handler returns
    * @param options gets the defaults, and returns the options to use, such as limits and address
-   * @return the acceptor, listening
+   * @return the listening acceptor
    * @see TcpAcceptor#open
    */
   public TcpAcceptor tcpAcceptor(int port, Handler<TcpConnection> handler, UnaryOperator<TcpOptions> options) {
@@ -95,7 +95,7 @@ abstract class NetworkStereotypes {
    * @param port 0 for any free port
    * @param handler handles one connection, which is closed when the handler returns
    * @param options gets the default options, and returns the options to use; null for the defaults
-   * @return the acceptor, listening
+   * @return the listening acceptor
    * @see TcpAcceptor#open
    */
   public TcpAcceptor tcpAcceptorSilent(int port, Handler<TcpConnection> handler,
@@ -111,7 +111,7 @@ abstract class NetworkStereotypes {
    * @param port 0 for any free port
    * @param target the address of the server
    * @param options gets the defaults, and returns the options to use, such as limits and address
-   * @return the acceptor, listening
+   * @return the listening acceptor
    * @see TcpAcceptor#forward
    */
   public TcpAcceptor tcpForwarder(int port, InetSocketAddress target, UnaryOperator<TcpOptions> options) {
@@ -123,7 +123,7 @@ abstract class NetworkStereotypes {
    *
    * @param port on the loopback address; 0 for any free port
    * @param handler called with each packet
-   * @return the server, receiving
+   * @return the receiving server
    * @see UdpServer#open
    */
   public UdpServer udpServer(int port, Handler<UdpPacket> handler) {
@@ -138,7 +138,7 @@ abstract class NetworkStereotypes {
    * @param handler called with the server and each packet
    * @param options gets the defaults, and returns the options to use, such as limits, address and
    * multicast group
-   * @return the server, receiving
+   * @return the receiving server
    * @see UdpServer#open
    */
   public UdpServer udpServer(int port, Handler.Stateful<UdpServer, UdpPacket> handler,

@@ -29,7 +29,7 @@ final class Schedule {
   private final boolean isFixedRate;
   private final long interval; // ns; at a fixed rate the period, otherwise the delay after each run
   private final Handler<Exitable> task;
-  private long nextStart; // ns by the clock; after the first run updated only at a fixed rate
+  private long nextStart; // in ns by the clock; with a fixed delay, set for the first run only
   private long lastNumber; // number of the run after which `nextStart` was set
 
   private Schedule(Scheduler clock, long initialDelay, boolean isFixedRate, long interval, Handler<Exitable> task) {
@@ -77,7 +77,9 @@ final class Schedule {
     }
   }
 
-  /** Returns when the next run starts. If several periods have passed, one late run follows. */
+  /**
+   * Returns when the next run starts. If several periods have passed, only one late run follows.
+   */
   private long computeNextStart(ScheduledRun run) {
     long now = clock.nanoTime();
     if (!isFixedRate) return now + interval;

@@ -38,8 +38,8 @@ public final class Durations {
   }
 
   /**
-   * Returns a text such as "300 ms" or "1 min 30 s". It has two units or three digits, and the
-   * duration is never rounded up.
+   * Returns a text such as "300 ms" or "1 min 30 s". The text has at most two units or three
+   * digits, and the duration is never rounded up.
    */
   public static String text(Duration time) {
     if (time == null) return "null"; // the caller's null check follows, and names the parameter

@@ -26,8 +26,8 @@ public final class ManualScheduler extends TaskScheduler {
   public ManualScheduler() {}
 
   /**
-   * Moves the time forward. It stops at the time of each task that becomes due, and runs the task
-   * on the current thread.
+   * Moves the clock forward. The clock stops at the time of each task that becomes due, and runs
+   * the task on the current thread.
    *
    * @param duration how far to move the time; zero or more
    */

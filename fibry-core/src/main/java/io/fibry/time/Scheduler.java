@@ -10,12 +10,12 @@ import java.util.concurrent.ExecutionException;
  * {@snippet class="io.fibry.JavadocSnippetsTest" region="scheduler"}
  *
  * <p>Tasks must be short and must not block, because they share one thread. If a task throws, the
- * exception is logged, and a repeated task still runs again. The methods throw
- * {@link IllegalArgumentException} if a delay is negative, or if a period is not more than zero.
- * Longer delays than 146 years count as 146 years.
+ * exception is logged, and a repeated task still runs again. The methods throw {@link
+ * IllegalArgumentException} if a delay is negative, or if a period is not more than zero. A delay
+ * or period of more than 146 years counts as 146 years.
  *
- * <p>A scheduler of your own must return soon from each method, because senders, askers and kills
- * call it.
+ * <p>In a scheduler of your own, each method except {@link #sleepUntil} and {@link #awaitDone} must
+ * return soon, because senders, askers and kills call it.
  */
 public interface Scheduler {
 
