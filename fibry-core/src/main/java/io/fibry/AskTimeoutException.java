@@ -15,7 +15,7 @@ public final class AskTimeoutException extends RequestException {
   private static final long serialVersionUID = 1;
 
   /** How long the asker could wait. */
-  private final Duration waited;
+  private final Duration limit;
 
   /**
    * Creates an exception with the outcome UNKNOWN; for tests that replace an actor by a fake.
@@ -43,7 +43,7 @@ public final class AskTimeoutException extends RequestException {
   public AskTimeoutException(String text, String actor, Object request, Duration limit, Throwable handlerStack,
       FailureOutcome outcome) {
     super(text, actor, request, handlerStack, true, outcome);
-    this.waited = limit;
+    this.limit = limit;
   }
 
   /**
@@ -51,6 +51,6 @@ public final class AskTimeoutException extends RequestException {
    * remained for the request which the asker itself was handling}
    */
   public Duration limit() {
-    return waited;
+    return limit;
   }
 }

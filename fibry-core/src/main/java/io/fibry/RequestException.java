@@ -26,7 +26,7 @@ public abstract class RequestException extends RuntimeException {
    * The complete text. Null until it is first read, because the {@code toString} of the request is
    * user code, which must not delay the end of an actor.
    */
-  private String shown;
+  private String completeText;
 
   /**
    * Creates an exception; for libraries that build on actors. The exception has no stack trace,
@@ -58,8 +58,8 @@ public abstract class RequestException extends RuntimeException {
   @Override
   public String getMessage() {
     String text = super.getMessage();
-    if (shown == null && text != null) shown = fillIn(text);
-    return shown;
+    if (completeText == null && text != null) completeText = fillIn(text);
+    return completeText;
   }
 
   /** Replaces the placeholder of the request by the text of the request. */

@@ -59,12 +59,12 @@ final class ReadAheadBuffer<T> {
     var actor = BlockBuilder.of(builder).child("producer-" + NUMBERS.incrementAndGet())
         .newActorWithReturn((ProducerOutput output) -> output.produce());
     // the future completes once, even if the producer is retried, killed, or never run
-    if (addIfWanted(actor)) actor.sendMessageReturn(new ProducerOutput(producer))
+    if (addUnlessFailed(actor)) actor.sendMessageReturn(new ProducerOutput(producer))
         .whenComplete((done, producerFailure) -> producerEnded(actor, producerFailure));
     actor.sendPoisonPill();
   }
 
-  private boolean addIfWanted(Actor<?> actor) {
+  private boolean addUnlessFailed(Actor<?> actor) {
     try (var lockHold = lock.acquire()) {
       return failure == null && producers.add(actor);
     }
@@ -128,7 +128,7 @@ final class ReadAheadBuffer<T> {
     private CompletableFuture<Void> addOrQueue(T element, CompletableFuture<Void> previousWakeUp) {
       CompletableFuture<Void> readerToWake;
       try (var lockHold = lock.acquire()) {
-        refuseUnlessWanted();
+        refuseIfEnded();
         if (isFull() || previousWakeUp == null && !waitingProducers.isEmpty()) {
           refuseStarter();
           var wakeUp = new CompletableFuture<Void>();
@@ -151,7 +151,7 @@ final class ReadAheadBuffer<T> {
                 + " elements; give the generator a strategy that has threads, such as Strategy.FIBER");
     }
 
-    private void refuseUnlessWanted() {
+    private void refuseIfEnded() {
       if (!isOpen) throw new IllegalStateException(
           "the producer has returned, so nothing more can be yielded; let it wait for the threads that yield for it");
       if (Thread.currentThread().isInterrupted()) throw interrupted();

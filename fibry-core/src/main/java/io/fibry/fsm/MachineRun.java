@@ -61,7 +61,7 @@ final class MachineRun {
       return;
     }
     var rule = rules.ruleFor(message.getClass());
-    if (rule == null) throw new IllegalStateException(refusal(message));
+    if (rule == null) throw new IllegalStateException(refusalText(message));
     if (rule.isPostponing()) {
       context.stash();
       hasPostponed = true;
@@ -121,7 +121,7 @@ final class MachineRun {
     }
   }
 
-  private String refusal(Object message) {
+  private String refusalText(Object message) {
     return "actor '" + self.name() + "' is in state " + builder.describe(state) + " and does not take "
         + builder.describe(message)
         + "; there it takes " + rules.acceptedText() + ". Add a rule by on(" + state.getClass().getSimpleName()

@@ -45,7 +45,7 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
   final EntityTimers timers;
   private final IdleWheel<K, M> wheel;
   private final EndPermits endPermits;
-  private final AtomicBoolean isAwaitStarted = new AtomicBoolean(); // `awaitAll` was queued, by the first `end`
+  private final AtomicBoolean isAwaitAllQueued = new AtomicBoolean(); // false -> true, by the first call of `end`
   private final CompletableFuture<Void> killSignal = new CompletableFuture<>();
   // null until an end is requested; written under the monitor, and only with a later constant
   private volatile EntityEndMode endMode;
@@ -328,7 +328,7 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
     if (mode != EntityEndMode.FINISH)
       for (var entity : liveEntities.values()) if (entity.actor() != null) endQuietly(entity, mode.signal);
     if (mode == EntityEndMode.KILL) killSignal.complete(null);
-    if (isAwaitStarted.compareAndSet(false, true)) runOnSweeper(this::awaitAll);
+    if (isAwaitAllQueued.compareAndSet(false, true)) runOnSweeper(this::awaitAll);
   }
 
   private void runOnSweeper(Runnable task) {
@@ -343,13 +343,13 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
   private void awaitAll() {
     for (var entity : liveEntities.values())
       if (entity.actor() != null && endMode == EntityEndMode.FINISH) finish(entity, endPermits.acquire());
-    while (!liveEntities.isEmpty()) liveEntities.values().forEach(this::awaitLast);
+    while (!liveEntities.isEmpty()) liveEntities.values().forEach(this::awaitBirthAndEnd);
     // if the scope is closing, the scope itself sends the pill to the sweeper; this thread sends
     // none, so that the exit reason is always the same
     if (endMode != EntityEndMode.FINISH || !scope.isClosed()) endMode.signal.accept(sweeper);
   }
 
-  private void awaitLast(Entity<K, M> entity) {
+  private void awaitBirthAndEnd(Entity<K, M> entity) {
     try {
       var pending = entity.creation();
       // does not wait for the birth after a kill, because then the creator of the actor kills it

@@ -41,7 +41,7 @@ final class ActorTopic<M> extends ForwardingGroup<Topic<M>> implements Topic<M>,
   private final Actor<M> owner;
   // null once the topic ends; immutable lists, written under the monitor, read by publishers
   private volatile List<Subscriber<M>> subscribers = List.of();
-  private volatile boolean isCutOff; // false -> true, by askExit and kill: queued messages are undelivered
+  private volatile boolean isDiscardingQueued; // false -> true, by askExit and kill: queued messages are undelivered
 
   ActorTopic(ActorBuilder<? super M> builder) {
     this.builder = builder;
@@ -75,8 +75,8 @@ final class ActorTopic<M> extends ForwardingGroup<Topic<M>> implements Topic<M>,
   }
 
   @Override
-  public boolean isCutOff() {
-    return isCutOff;
+  public boolean isDiscardingQueued() {
+    return isDiscardingQueued;
   }
 
   @Override
@@ -184,14 +184,14 @@ final class ActorTopic<M> extends ForwardingGroup<Topic<M>> implements Topic<M>,
 
   @Override
   public void askExit() {
-    isCutOff = true;
+    isDiscardingQueued = true;
     owner.askExit();
     end(Exitable::askExit);
   }
 
   @Override
   public void kill() {
-    isCutOff = true;
+    isDiscardingQueued = true;
     ownedActors.values().forEach(Exitable::kill); // killed first, so that their kill grace is over before the owner's
     owner.kill();
     end(Exitable::kill); // also kills actors that were made during this method

@@ -37,7 +37,7 @@ final class ExecutorSubscriber<M> extends Subscriber<M> {
   }
 
   private void call(M message) throws Exception {
-    if (!isOpen() || topic.isCutOff()) return;
+    if (!isOpen() || topic.isDiscardingQueued()) return;
     try {
       handler.handle(message);
     } catch (Throwable failure) {

@@ -15,7 +15,7 @@ abstract class Subscriber<M> implements Subscription {
     String describe(M message);
 
     /** Returns whether even messages that were published before the end stay undelivered. */
-    boolean isCutOff();
+    boolean isDiscardingQueued();
 
     void leave(Subscriber<M> subscriber);
 
