@@ -30,10 +30,10 @@ public final class FailurePolicy {
     /** {@link #choose}. */
     CHOOSE("choose(..)");
 
-    private final String call;
+    private final String callText;
 
-    Kind(String call) {
-      this.call = call;
+    Kind(String callText) {
+      this.callText = callText;
     }
 
     /** {@return whether a policy of this kind restarts actors} */
@@ -336,7 +336,7 @@ public final class FailurePolicy {
 
   @Override
   public String toString() {
-    return kind.call + (retries > 0 ? ".withRetries(" + retries + ")" : "")
+    return kind.callText + (retries > 0 ? ".withRetries(" + retries + ")" : "")
         + (budget != null ? ".withBudget(" + budget.maxRestarts + ", " + Durations.text(budget.period) + ")" : "")
         + (backoff != null
             ? ".withBackoff(" + Durations.text(backoff.initial) + ", " + Durations.text(backoff.max) + ")"

@@ -20,7 +20,7 @@ import java.util.concurrent.RejectedExecutionException;
  * under it.
  */
 final class IteratorSubscription<T> implements Flow.Subscription {
-  private static final int TASK_SIZE = 256;
+  private static final int ELEMENTS_PER_TASK = 256;
 
   private final Iterable<T> sequence;
   private final Sink<Void> actor;
@@ -92,7 +92,7 @@ final class IteratorSubscription<T> implements Flow.Subscription {
 
   private void runTask() {
     try {
-      for (int i = 0; i < TASK_SIZE; i++) if (!step()) return;
+      for (int i = 0; i < ELEMENTS_PER_TASK; i++) if (!step()) return;
     } catch (Throwable failure) {
       abandon(failure);
       return;

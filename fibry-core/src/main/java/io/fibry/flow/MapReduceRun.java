@@ -47,7 +47,7 @@ final class MapReduceRun<T, R> {
   private boolean isExhausted; // guarded by `itemsLock`, like the next field
   private long takenItems;
   private long foldedResults; // guarded by `foldLock`, like the next field
-  private long total = -1; // number of all items; -1 until it is known
+  private long totalItems = -1; // number of all items; -1 until it is known
   // workers that have begun and not ended; guarded by the monitor, like the next field
   private final Set<MapWorker> activeWorkers = new LinkedHashSet<>();
   private int workerCount;
@@ -170,7 +170,7 @@ final class MapReduceRun<T, R> {
     } finally {
       itemsLock.unlock();
     }
-    if (item == null) updateFold(() -> total = takenItems);
+    if (item == null) updateFold(() -> totalItems = takenItems);
     return item;
   }
 
@@ -189,7 +189,7 @@ final class MapReduceRun<T, R> {
     try {
       if (isOver) return;
       update.run();
-      if (foldedResults == total) value = fold.value();
+      if (foldedResults == totalItems) value = fold.value();
     } finally {
       foldLock.unlock();
     }

@@ -49,7 +49,7 @@ final class PendingBatch<M, B> {
   private final Actor<Object> writer;
   private Actor<Object> gatherer;
   private B batch; // the open batch; null if no batch is open
-  private int count;
+  private int messageCount;
   private long dueTime; // time of the clock, in ns
   private Scheduler.Timer timer;
 
@@ -64,11 +64,11 @@ final class PendingBatch<M, B> {
   /** Adds a message. If this method throws, the message is in no batch. */
   void add(M message, Actor<Object> gatherer) {
     this.gatherer = gatherer;
-    if (batch != null && (count >= size || clock.nanoTime() - dueTime >= 0)) handOverOrRetry();
+    if (batch != null && (messageCount >= size || clock.nanoTime() - dueTime >= 0)) handOverOrRetry();
     var target = batch != null ? batch : kind.newBatch().get();
     kind.add().accept(target, message);
     if (batch == null) begin(target);
-    if (++count >= size) tryHandOver();
+    if (++messageCount >= size) tryHandOver();
   }
 
   private void begin(B newBatch) {
@@ -110,7 +110,7 @@ final class PendingBatch<M, B> {
     timer.cancel();
     writer.sendMessage(kind.seal().apply(batch));
     batch = null;
-    count = 0;
+    messageCount = 0;
   }
 
   /** Called when the gatherer ends, and before it restarts. */

@@ -113,7 +113,7 @@ final class MachineRun {
     stopTimer();
     // an actor that ends refuses even an empty list of messages; an actor that restarts accepts it
     boolean isRestart = self != null && self.sendMessages(List.of());
-    if (!isRestart || !rulesByState.apply(initialState.getClass()).hasInitialWork()) return;
+    if (!isRestart || !rulesByState.apply(initialState.getClass()).hasEntryWork()) return;
     try {
       self.sendMessage(new InitialEntry(initialState));
     } catch (AskCycleException cycle) {

@@ -110,7 +110,7 @@ final class StateRules {
    * Returns whether the machine has something to do when it enters the state. For the initial state
    * this is done before the first message.
    */
-  boolean hasInitialWork() {
+  boolean hasEntryWork() {
     return entryRule != null || timeoutRule != null;
   }
 

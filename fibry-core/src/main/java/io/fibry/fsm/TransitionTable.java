@@ -129,7 +129,7 @@ final class TransitionTable<S, M> implements Fsm<S, M> {
     if (timeoutRules().findAny().isEmpty() && messageRules().allMatch(MessageRule::isPostponing))
       throw new IllegalStateException(
           this + " would never leave its initial state: give it transitions by on(..) or onTimeout(..)");
-    for (var message : concreteTypes(messageType)) checkTaken(message);
+    for (var message : concreteTypes(messageType)) requireStateThatTakes(message);
     for (var state : concreteTypes(stateType)) {
       var stateRules = rules(state);
       if (stateRules.canPostpone() && !stateRules.canLeave())
@@ -140,7 +140,7 @@ final class TransitionTable<S, M> implements Fsm<S, M> {
     isChecked = true;
   }
 
-  private void checkTaken(Class<?> message) {
+  private void requireStateThatTakes(Class<?> message) {
     if (messageRules().noneMatch(rule -> !rule.isPostponing() && isOverlapping(rule.message(), message)))
       throw new IllegalStateException(this + " takes " + message.getSimpleName()
           + " in no state; add a rule for one state or for all: on(" + stateType.getSimpleName()
@@ -167,7 +167,7 @@ final class TransitionTable<S, M> implements Fsm<S, M> {
     check();
     var blockBuilder = BlockBuilder.of(actorBuilder);
     var mailbox = blockBuilder.mailbox();
-    boolean hasInitialWork = rules(initialState.getClass()).hasInitialWork();
+    boolean hasInitialWork = rules(initialState.getClass()).hasEntryWork();
     if (mailbox.isPriority() && (hasInitialWork || timeoutRules().findAny().isPresent()))
       throw new IllegalArgumentException(this
           + " sends itself messages, at time limits and to enter its initial state, which a priority mailbox cannot "

@@ -6,12 +6,12 @@ package io.fibry.io;
  */
 final class RetryBudget {
   private static final int DOWNLOADS_PER_RETRY = 10;
-  private static final int MAX_SAVED = 10 * DOWNLOADS_PER_RETRY;
+  private static final int MAX_SAVED_DOWNLOADS = 10 * DOWNLOADS_PER_RETRY;
 
-  private int savedDownloads = MAX_SAVED; // guarded by this
+  private int savedDownloads = MAX_SAVED_DOWNLOADS; // guarded by this
 
   synchronized void countDownload() {
-    savedDownloads = Math.min(MAX_SAVED, savedDownloads + 1);
+    savedDownloads = Math.min(MAX_SAVED_DOWNLOADS, savedDownloads + 1);
   }
 
   synchronized boolean takeRetry() {
