@@ -16,7 +16,7 @@ import java.util.stream.Stream;
  */
 public abstract class ForwardingGroup<B extends Exitable> extends ForwardingExitable<B> {
 
-  /** Ends the members and waits for them. */
+  /** Ends the members, and waits until they have ended. */
   protected abstract void drain();
 
   /** Throws an {@code AskCycleException} if the current thread is in a handler of a member. */
@@ -72,9 +72,9 @@ public abstract class ForwardingGroup<B extends Exitable> extends ForwardingExit
         member.waitForExit();
         return;
       } catch (CancellationException interrupt) {
-        // A kill of the block, or its closing scope, has interrupted this thread, and interrupts
-        // the member, too. This thread waits again, because the block must end after all its
-        // members.
+        // A kill of the block, or the close of its scope, has interrupted this thread, and
+        // interrupts the member, too. This thread waits again, because the block must end after all
+        // its members.
         Thread.interrupted();
       } catch (RequestException cycle) {
         // the handler of the member waits for this block or its scope, so a wait for the member

@@ -130,7 +130,7 @@ public final class CircuitBreaker {
     try {
       return options.failureFilter.test(failure);
     } catch (RuntimeException filterFailure) {
-      LOG.error("circuit breaker '{}' could not decide whether a failure counts, so it counts", name, filterFailure);
+      LOG.error("the failure filter of circuit breaker '{}' threw, so the call counts as failed", name, filterFailure);
       return true;
     }
   }

@@ -16,7 +16,8 @@ import org.slf4j.LoggerFactory;
  * For this it puts marks between the messages in the mailbox. A mark is a task that requests as
  * many elements as were handled since the previous mark. A new mark follows when more than {@code
  * maxUnhandled / 2} messages have arrived since the last mark, so at most one mark waits in the
- * mailbox. If the mailbox refuses a mark, a mark is sent after the next message.
+ * mailbox. If the mailbox refuses a mark, a mark follows the next message; if no further
+ * message is expected, the subscription is cancelled.
  *
  * <p>Calls of a {@code Flow.Subscription} must not overlap. Therefore only {@link #signal} makes
  * these calls, on one thread at a time and outside the monitor.

@@ -11,7 +11,7 @@ import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A body and its hooks. Each hook is wrapped so that it throws nothing; the body is not. */
+/** A body and its hooks. The hooks are wrapped, so that they throw nothing; the body may throw. */
 record HookChain<M, R>(ActorBuilder<?> builder, AtomicLong startedHookCount, Handler.Returning<M, R> body,
     List<Handler<M>> beforeHooks, List<HookedFunction.After<M, R>> afterHooks,
     List<HookedFunction.OnError<M>> errorHooks)
@@ -118,7 +118,7 @@ record HookChain<M, R>(ActorBuilder<?> builder, AtomicLong startedHookCount, Han
     }
   }
 
-  /** Starts a hook on its own actor. */
+  /** Starts a hook on an actor of its own. */
   private void start(HookCall call) {
     call.runSafely(() -> {
       var actor = BlockBuilder.of(builder).child("hook-" + startedHookCount.incrementAndGet()).newSink();

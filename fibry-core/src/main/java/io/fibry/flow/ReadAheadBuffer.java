@@ -38,7 +38,7 @@ final class ReadAheadBuffer<T> {
   private final ArrayDeque<T> elements = new ArrayDeque<>();
   // futures of producers that wait, or were woken and have not left the line
   private final ArrayDeque<CompletableFuture<Void>> waitingProducers = new ArrayDeque<>();
-  private final List<Actor<?>> producers = new ArrayList<>(); // actors that were made and whose end was not noted yet
+  private final List<Actor<?>> producers = new ArrayList<>(); // actors that `producerEnded` has not removed yet
   private int takenUnread; // size of the chunk that the reader has taken; 0 after the reader has read the whole chunk
   private int unfinishedProducers; // producers that have not ended, or are not made yet
   private CompletableFuture<Void> readerWake; // completed to wake the reader; null while the reader does not wait
@@ -173,8 +173,8 @@ final class ReadAheadBuffer<T> {
   }
 
   /**
-   * Leaves the line of waiting producers. Wakes the next producer if the buffer is not full: this
-   * producer may have been woken because of the free capacity, and does not use it.
+   * Leaves the line of waiting producers. If the buffer is not full, wakes the next producer,
+   * because this producer does not use the free capacity for which it may have been woken.
    */
   private void leave(CompletableFuture<Void> wakeUp) {
     try (var lockHold = lock.acquire()) {

@@ -46,7 +46,7 @@ public final class TimeLimit {
       } catch (Exception failure) {
         if (!call.end()) throw failure;
         var timeout = new TimeoutException("it took longer than " + Durations.text(limit) + " to handle "
-            + blockBuilder.describe(message) + ", so it was interrupted");
+            + blockBuilder.describe(message) + ", so the handler was interrupted");
         timeout.initCause(failure);
         throw timeout;
       } finally {

@@ -107,8 +107,8 @@ final class StateRules {
   }
 
   /**
-   * Returns whether the machine has something to do when it enters the state. For the initial state
-   * this is done before the first message.
+   * Returns whether the entry of the state runs code or starts a timer. A machine enters its
+   * initial state before its first message.
    */
   boolean hasEntryWork() {
     return entryRule != null || timeoutRule != null;

@@ -34,7 +34,7 @@ import java.util.random.RandomGenerator;
 final class DownloadRequest implements Request<DownloadRequest, Download> {
   private static final Set<Integer> TRANSIENT_STATUSES = Set.of(429, 502, 503, 504);
 
-  private static final Duration MAX_RETRY_DELAY = Duration.ofDays(365); // short enough that no calculation overflows
+  private static final Duration MAX_RETRY_DELAY = Duration.ofDays(365); // short enough to avoid overflows
 
   private final URI uri;
   private final Options options;

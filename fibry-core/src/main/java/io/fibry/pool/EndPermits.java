@@ -11,7 +11,7 @@ import org.slf4j.LoggerFactory;
  * Limits how many actors end at the same time. There are a thousand permits, because each ending
  * actor runs its {@code onStop} on a thread. If no permit is released for a second, a thousand more
  * actors may begin to end. Otherwise a thousand hanging actors would keep all other actors alive.
- * Used by the sweeper.
+ * Only the sweeper acquires permits.
  */
 final class EndPermits {
   private static final Logger LOG = LoggerFactory.getLogger("io.fibry.pool.Entities");

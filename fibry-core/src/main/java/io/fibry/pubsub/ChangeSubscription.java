@@ -59,7 +59,7 @@ abstract class ChangeSubscription<E> implements Subscription {
 
   final void notifyChange() {
     SendStackProbe.probe(); // throws here if the stack is nearly full, before this thread gets the right
-    if (actor.onExit().isDone()) leave(); // the callback that `begin` has set may not have run yet
+    if (actor.onExit().isDone()) leave(); // the callback set by `begin` may run later
     else if (state.getAndUpdate(current -> current == IDLE ? BUSY : CHANGED_WHILE_BUSY) == IDLE) deliver();
   }
 

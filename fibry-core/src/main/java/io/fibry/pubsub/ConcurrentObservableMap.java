@@ -14,10 +14,10 @@ import java.util.function.BiFunction;
 import java.util.function.UnaryOperator;
 
 /**
- * A thread that changes a value adds this change to {@code knownValues} of each follower in the
- * same use of the monitor. A follower also takes its next change under the monitor. So no follower
- * gets an old value after a newer value, or a change twice. The only user code that runs under the
- * monitor is {@code equals} and {@code hashCode} of keys.
+ * A thread changes a value, and updates {@code knownValues} of each follower, in one synchronized
+ * block. A follower also takes its next change under the monitor. So no follower gets an old value
+ * after a newer value, or a change twice. The only user code that runs under the monitor is
+ * {@code equals} and {@code hashCode} of keys.
  */
 final class ConcurrentObservableMap<K, V> implements ObservableMap<K, V> {
   private static final Object ALL_KEYS = new Object(); // the key of the followers that follow all keys

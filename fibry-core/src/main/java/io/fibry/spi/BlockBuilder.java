@@ -16,8 +16,8 @@ import java.util.concurrent.Executor;
 import java.util.function.Predicate;
 
 /**
- * A builder of actors for authors of blocks. It also returns its settings, and makes copies that
- * only blocks need.
+ * A builder of actors for authors of blocks. Such a builder also returns its settings, and makes
+ * copies that only blocks need.
  *
  * @param <M> the type of the messages
  */

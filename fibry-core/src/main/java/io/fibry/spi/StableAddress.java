@@ -18,7 +18,7 @@ public interface StableAddress extends Exitable {
   ActorBuilder<Object> beside();
 
   /**
-   * {@return the owner, if the argument is an address; else the argument itself}
+   * {@return the owner, if the argument is an address; otherwise the argument itself}
    *
    * @param actor an address, an actor or a block
    */

@@ -14,8 +14,9 @@ import java.time.Duration;
 import java.util.Objects;
 
 /**
- * A task that an actor runs again and again. After each run the actor sends itself a message for
- * the next run. Therefore runs never pile up. A schedule is used only by the handler of its actor.
+ * A task that an actor runs again and again. Only after a run does the actor send itself the
+ * message for the next run, so runs never pile up. A schedule is used only by the handler of its
+ * actor.
  */
 final class Schedule {
   private record ScheduledRun(long number) {

@@ -6,7 +6,7 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Checks durations, and converts them to nanoseconds and to texts. The class has no static
- * initializer, so a stack overflow at the first use cannot make it unusable.
+ * initializer, so a stack overflow at its first use cannot make the class unusable.
  */
 public final class Durations {
   /**

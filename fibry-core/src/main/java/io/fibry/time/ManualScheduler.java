@@ -66,7 +66,7 @@ public final class ManualScheduler extends TaskScheduler {
       if (time - now > 0) return start(task, time - now, 0);
     }
     var timer = new ManualTask(Objects.requireNonNull(task, "task"), 0, 0);
-    timer.run(); // on this thread, because the call of advance that moved past `time` may have returned
+    timer.run(); // on this thread, because the `advance` that moved the clock past `time` may have returned
     return timer;
   }
 

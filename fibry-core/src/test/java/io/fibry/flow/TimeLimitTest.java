@@ -81,7 +81,7 @@ class TimeLimitTest {
     var timeout = assertInstanceOf(TimeoutException.class, Patience.failure(answer));
     assertTrue(timeout.getMessage().startsWith("it took longer than 300 ms to handle io.fibry.testing.Gate@"),
         timeout.getMessage());
-    assertTrue(timeout.getMessage().endsWith(", so it was interrupted"), timeout.getMessage());
+    assertTrue(timeout.getMessage().endsWith(", so the handler was interrupted"), timeout.getMessage());
     assertInstanceOf(InterruptedException.class, timeout.getCause());
   }
 
