@@ -91,7 +91,7 @@ final class PemFiles implements Supplier<SSLContext> {
       times = times();
       if (times.equals(loadedTimes)) {
         if (refusedTimes != null)
-          LOG.info("{} is again the file from which the certificate in use was read", certificates);
+          LOG.info("{} was restored to the version whose certificate is still in use", certificates);
       } else {
         context = read();
         loadedTimes = times; // after the read, so that files that could not be read are tried again
@@ -169,8 +169,8 @@ final class PemFiles implements Supplier<SSLContext> {
   }
 
   /**
-   * Checks that the key belongs to the certificate. Without this check each handshake would fail
-   * without a text that says why.
+   * Checks that the key belongs to the certificate. If it did not, each handshake would fail, and
+   * no text would say why.
    */
   private static void checkPair(PrivateKey key, Certificate certificate) throws GeneralSecurityException {
     var signature = Signature.getInstance(switch (key.getAlgorithm()) {

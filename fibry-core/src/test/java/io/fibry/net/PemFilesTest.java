@@ -83,7 +83,7 @@ class PemFilesTest {
     assertEquals(List.of("WARN " + INVALID_FILES), logOfTenChecks());
 
     Files.move(movedFile, certificate);
-    assertEquals(List.of("INFO is again the file from which the certificate in use was read"), logOfTenChecks());
+    assertEquals(List.of("INFO was restored to the version whose certificate is still in use"), logOfTenChecks());
 
     assertSame(contextBefore, files.get());
     assertEquals(List.of(), logOfTenChecks());

@@ -102,15 +102,15 @@ class TcpAcceptorTest {
     assertOptionRefused("a max unsent of -5 lets nothing through; give 1 or more", o -> o.withMaxUnsent(-5));
     assertOptionRefused(
         "an idle limit of 0 s leaves no time for anything; give more than zero, or "
-            + "ChronoUnit.FOREVER.getDuration() for none",
+            + "ChronoUnit.FOREVER.getDuration() for no limit",
         o -> o.withIdleLimit(Duration.ZERO));
     assertOptionRefused(
         "a total limit of -1 s leaves no time for anything; give more than zero, or "
-            + "ChronoUnit.FOREVER.getDuration() for none",
+            + "ChronoUnit.FOREVER.getDuration() for no limit",
         o -> o.withTotalLimit(Duration.ofSeconds(-1)));
     assertOptionRefused(
         "a write limit of 0 s leaves no time for anything; give more than zero, or "
-            + "ChronoUnit.FOREVER.getDuration() for none",
+            + "ChronoUnit.FOREVER.getDuration() for no limit",
         o -> o.withWriteLimit(Duration.ZERO));
     assertOptionRefused("a drain limit of -1 s is negative; give zero or more",
         o -> o.withDrainLimit(Duration.ofSeconds(-1)));

@@ -55,7 +55,7 @@ record FileRoot(Path root) {
     var file = find(subPath);
     var attributes = Files.readAttributes(file, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
     if (attributes.isDirectory()) {
-      if (!subPath.endsWith("/")) { // otherwise relative links in the page would miss the folder
+      if (!subPath.endsWith("/")) { // otherwise relative links in the page would start at the parent folder
         redirect(exchange);
         return;
       }

@@ -183,7 +183,7 @@ public final class RequestBody extends InputStream {
     requireLineEnd(c);
   }
 
-  /** Checks and returns a byte of a chunk extension or trailer. */
+  /** Counts, checks and returns a byte of a chunk extension or trailer. */
   private int countExtensionByte(int c) throws RequestRefusedException {
     if (++extensionBytes > MAX_EXTENSIONS)
       throw new RequestRefusedException(400, "too many bytes of chunk extensions and trailers");

@@ -82,7 +82,7 @@ record RoutePattern(String text, Optional<String> method, List<PathSegment> segm
     return new IllegalArgumentException("'" + text + "' cannot be a route: " + reason);
   }
 
-  /** Returns whether the pattern takes a single path. */
+  /** Returns whether the pattern takes exactly one path, because no segment is in braces. */
   boolean isFixed() {
     return segments.stream().allMatch(segment -> segment.kind == SegmentKind.NAMED);
   }

@@ -235,12 +235,14 @@ public final class ServerExchange implements HttpExchange {
     if (Thread.currentThread().isVirtual()) Thread.interrupted();
   }
 
+  /** Called when the handler has returned. Sends the rest of the response. */
   void finish() throws IOException {
     endHandling();
     if (eventOutbox != null) eventOutbox.finish();
     response.finish();
   }
 
+  /** Called at the end of each exchange, even if it has failed. Makes all further writes fail. */
   void end() {
     if (eventOutbox != null) eventOutbox.finish();
     response.end();

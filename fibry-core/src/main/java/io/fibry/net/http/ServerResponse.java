@@ -47,7 +47,7 @@ public final class ServerResponse implements RequestBody.Expectation, ResponseBo
   private long declaredLength = -1; // the handler's Content-Length; -1 means not set
   private boolean hasDate; // the handler has set this header
   private boolean hasType; // the handler has set this header
-  private boolean isSent; // whether at least a part was sent, or the exchange is over
+  private boolean isSent; // whether a part of the response was sent, or the exchange is over
   private boolean isStatusSet; // whether the handler has set a status
   private long bytesSent; // bytes of the response with its head, and of a 100 Continue before it
   private boolean isComplete; // no more bytes are written through this object

@@ -28,7 +28,7 @@ import javax.net.ssl.SSLSession;
  * the limits of the connection, because a socket's own time-out would cost a timer for each read.
  */
 public final class ClientSocket implements AutoCloseable {
-  private static final Duration LAST_HEAD_LIMIT = Duration.ofSeconds(1); // at the end of the listener
+  private static final Duration LAST_HEAD_LIMIT = Duration.ofSeconds(1); // for a head when the listener stops
   static final int CHUNK_SIZE = 64 * 1024; // bytes written under one write limit
   private static final VarHandle CLOSED = field("closed", boolean.class);
   private static final VarHandle READ_DEADLINE = field("readDeadline", long.class);
@@ -259,8 +259,8 @@ public final class ClientSocket implements AutoCloseable {
   }
 
   /**
-   * Makes check() check the target, too. The idle limit cuts the sockets off only if both exceed
-   * it.
+   * Makes check() check the target, too. The idle limit cuts the two sockets off only if both
+   * exceed it.
    */
   public ClientSocket checkTogetherWith(Socket target) throws IOException {
     var targetSocket = new ClientSocket(target, clock, limits, Optional.empty());

@@ -31,7 +31,7 @@ public record ListenerLimits(InetAddress address, int maxConnections, Duration h
   public static Duration positive(Duration limit, String name) {
     if (!Objects.requireNonNull(limit, "limit").isPositive()) throw new IllegalArgumentException(name + " limit of "
         + Durations.text(limit)
-        + " leaves no time for anything; give more than zero, or ChronoUnit.FOREVER.getDuration() for none");
+        + " leaves no time for anything; give more than zero, or ChronoUnit.FOREVER.getDuration() for no limit");
     return limit;
   }
 

@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
  * initializes a class holds its carrier.
  */
 public final class PollerWarmUp {
-  // bounded, because the waiting thread may hold the last carrier
+  // bounded, because the warm-up cannot run while its caller holds the last carrier
   private static final long MAX_WAIT_SECONDS = 1;
   private static final AtomicBoolean STARTED = new AtomicBoolean();
   private static final CountDownLatch DONE = new CountDownLatch(1);

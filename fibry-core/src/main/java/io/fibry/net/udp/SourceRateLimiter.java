@@ -28,7 +28,7 @@ final class SourceRateLimiter {
     this.nanosPerToken = Math.max(1, this.periodNanos / packets);
   }
 
-  /** Returns whether one more packet is within the rate, and counts it if it is. */
+  /** Returns whether one more packet is within the rate. If so, counts the packet. */
   boolean tryAdmit(InetAddress source) {
     long now = clock.nanoTime();
     long key = key(source);

@@ -34,7 +34,7 @@ final class CloseFrame {
   static WebSocketClose checkedClose(int code, String reason) {
     var close = new WebSocketClose(code, reason);
     if (!isCode(code)) throw new IllegalArgumentException("a close frame cannot have the code "
-        + code + "; give 1000 for the normal end, or 3000 to 4999 for a code of your own");
+        + code + "; give 1000 for the normal end, or 4000 to 4999 for a code of your own");
     int size = WebSocketFrames.utf8Size(reason);
     if (size > MAX_REASON) throw new IllegalArgumentException(
         "a close frame cannot have a reason of " + size + " bytes; give at most " + MAX_REASON

@@ -27,7 +27,7 @@ final class WebSocketReader extends ClientReader<WebSocketMessage> {
     /** Closes the connection, because of a message that the client has sent. */
     void close(WebSocketClose close);
 
-    /** Returns whether the connection closes, so that further messages are dropped. */
+    /** Returns whether the connection is closing; further messages are then dropped. */
     boolean isClosing();
   }
 

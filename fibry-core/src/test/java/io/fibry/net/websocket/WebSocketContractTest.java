@@ -355,7 +355,7 @@ class WebSocketContractTest {
     try (var peer = open(connection -> connection.close(code, ""))) {
       peer.close(1000);
 
-      assertEquals("a close frame cannot have the code " + code + "; give 1000 for the normal end, or 3000 to "
+      assertEquals("a close frame cannot have the code " + code + "; give 1000 for the normal end, or 4000 to "
           + "4999 for a code of your own",
           assertInstanceOf(IllegalArgumentException.class, Patience.value(outcome)).getMessage());
     }
