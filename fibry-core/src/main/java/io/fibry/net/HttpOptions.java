@@ -23,7 +23,7 @@ public final class HttpOptions implements Cloneable {
   static final HttpOptions DEFAULT = new HttpOptions();
 
   /** How many connections may be open, in addition to {@code maxExchanges}. */
-  private static final int IDLE_CONNECTIONS = 10_000;
+  private static final int EXTRA_CONNECTIONS = 10_000;
 
   // written by `with..` only, before the copy is shared
   private InetAddress address = InetAddress.getLoopbackAddress();
@@ -224,7 +224,7 @@ public final class HttpOptions implements Cloneable {
 
   private HttpSettings settings() {
     var shortestLimit = Collections.min(List.of(idleLimit, writeLimit, headerLimit, bodyLimit));
-    var limits = new ListenerLimits(address, maxExchanges + IDLE_CONNECTIONS, headerLimit, idleLimit,
+    var limits = new ListenerLimits(address, maxExchanges + EXTRA_CONNECTIONS, headerLimit, idleLimit,
         ListenerLimits.NO_LIMIT, writeLimit, drainLimit, shortestLimit);
     return new HttpSettings(limits, headerLimit, bodyLimit, maxBody, maxHeaders, maxUri, maxExchanges, maxFields, hosts,
         tls.map(it -> it.engines("http/1.1")), accessLog);

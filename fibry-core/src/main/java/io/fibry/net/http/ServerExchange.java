@@ -118,10 +118,10 @@ public final class ServerExchange implements HttpExchange {
 
   @Override
   public byte[] bodyAsBytes() {
-    return read().clone();
+    return wholeBody().clone();
   }
 
-  private byte[] read() {
+  private byte[] wholeBody() {
     if (bodyBytes != null) return bodyBytes;
     try {
       return bodyBytes = body.readAllBytes();
@@ -132,14 +132,14 @@ public final class ServerExchange implements HttpExchange {
 
   @Override
   public String bodyAsText() {
-    return new String(read(), StandardCharsets.UTF_8);
+    return new String(wholeBody(), StandardCharsets.UTF_8);
   }
 
   @Override
   public Map<String, List<String>> form() {
     checkType("application/x-www-form-urlencoded");
     try {
-      var form = new UrlEncodedFields(new String(read(), StandardCharsets.ISO_8859_1)); // one char per byte
+      var form = new UrlEncodedFields(new String(wholeBody(), StandardCharsets.ISO_8859_1)); // one char per byte
       int maxFields = body.settings.maxFields();
       if (form.hasMoreThan(maxFields)) throw refused(413, "a form of more than " + maxFields + " fields");
       return form.all();
@@ -153,7 +153,7 @@ public final class ServerExchange implements HttpExchange {
     var codec = bodyCodec.orElseThrow(() -> new IllegalStateException(
         "no codec converts the body of " + this + " to an object; call withBodyCodec(..) of the routes"));
     checkType(codec.mediaType());
-    var content = read();
+    var content = wholeBody();
     try {
       return Objects.requireNonNull(codec.read(content, Objects.requireNonNull(type, "type")), "the object of a body");
     } catch (Exception malformed) {

@@ -131,7 +131,7 @@ public final class ClientSocket implements AutoCloseable {
    * Negotiates TLS. During the handshake the connection counts as idle, because its close would
    * lose no data.
    */
-  void begin() throws IOException {
+  void handshake() throws IOException {
     if (!transport.needsHandshake()) return;
     if (!shutdown.beginIdle()) endInput();
     limitAllReads(limits.handshakeLimit());

@@ -86,7 +86,7 @@ public abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
     this.log = log;
     this.clientErrorThrottle = new LogThrottle(clock);
     this.permits = new Semaphore(limits.maxConnections());
-    this.limitChecker = new LimitChecker(clock, limits.period(), clients, this::check);
+    this.limitChecker = new LimitChecker(clock, limits.checkInterval(), clients, this::check);
     this.serverSocket =
         new ListenerSocket(new InetSocketAddress(limits.address(), ListenerLimits.checkedPort(port)), clock, log);
     try {
@@ -168,7 +168,7 @@ public abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
     private final long number;
     // null outside of the conversation; only compared with the current thread, so not volatile
     private Thread thread;
-    private boolean isPermitFree; // whether the permit was released; guarded by the monitor
+    private boolean isPermitReleased; // guarded by the monitor
     private Throwable failure; // failure of the conversation, or null; used only by the actor
 
     Client(ClientSocket socket, long number) {
@@ -193,7 +193,7 @@ public abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
       thread = Thread.currentThread();
       socket.bindTo(thread, actor);
       try {
-        socket.begin();
+        socket.handshake();
         conversation.converse();
         socket.step.endLast();
       } catch (Throwable thrown) {
@@ -206,7 +206,7 @@ public abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
       } finally {
         thread = null;
         socket.close();
-        free();
+        releasePermit();
       }
     }
 
@@ -215,15 +215,15 @@ public abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
      */
     private void end() {
       socket.close();
-      free();
+      releasePermit();
       clients.remove(this);
       if (isStopping() && clients.isEmpty()) drained.countDown();
     }
 
-    private void free() {
+    private void releasePermit() {
       synchronized (this) {
-        if (isPermitFree) return;
-        isPermitFree = true;
+        if (isPermitReleased) return;
+        isPermitReleased = true;
       }
       permits.release();
     }

@@ -24,7 +24,7 @@ public record ListenerLimits(InetAddress address, int maxConnections, Duration h
   public static final Duration NO_LIMIT = Duration.ofSeconds(Long.MAX_VALUE);
 
   /** Returns the time between two checks of the limits. */
-  Duration period() {
+  Duration checkInterval() {
     return Duration.ofNanos(Math.clamp(Durations.nanos(shortestLimit) / 8, 10_000_000, 1_000_000_000));
   }
 

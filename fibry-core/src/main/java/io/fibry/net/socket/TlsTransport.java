@@ -102,7 +102,7 @@ final class TlsTransport implements Transport {
   private void sendAlert(SSLException refused) {
     try {
       if (looksLikeHttp()) wire.write(USE_HTTPS, 0, USE_HTTPS.length);
-      while (engine.getHandshakeStatus() == HandshakeStatus.NEED_WRAP && !engine.isOutboundDone()) respond();
+      while (engine.getHandshakeStatus() == HandshakeStatus.NEED_WRAP && !engine.isOutboundDone()) sendEngineRecord();
     } catch (IOException disconnected) {
       refused.addSuppressed(disconnected);
     }
@@ -113,7 +113,7 @@ final class TlsTransport implements Transport {
     while (true) {
       switch (engine.getHandshakeStatus()) {
         case NEED_TASK -> runTasks();
-        case NEED_WRAP -> respond();
+        case NEED_WRAP -> sendEngineRecord();
         default -> {
           return;
         }
@@ -125,7 +125,7 @@ final class TlsTransport implements Transport {
     for (var task = engine.getDelegatedTask(); task != null; task = engine.getDelegatedTask()) task.run();
   }
 
-  private void respond() throws IOException {
+  private void sendEngineRecord() throws IOException {
     writeLock.runExclusively(() -> wrap(ByteBuffer.wrap(NOTHING)));
   }
 

@@ -99,7 +99,7 @@ final class WebSocketReader extends ClientReader<WebSocketMessage> {
     }
     if (isInMessage != (opcode == WebSocketFrames.CONTINUATION))
       throw refuseViolation(isInMessage ? "a message within another" : "a continuation of no message");
-    if (!isInMessage) begin(opcode);
+    if (!isInMessage) beginMessage(opcode);
     readData(isLast && opcode != WebSocketFrames.CONTINUATION);
     return isLast ? takeMessage() : null;
   }
@@ -133,7 +133,7 @@ final class WebSocketReader extends ClientReader<WebSocketMessage> {
 
   // ---- messages
 
-  private void begin(int opcode) {
+  private void beginMessage(int opcode) {
     isInMessage = true;
     textValidator = opcode == WebSocketFrames.TEXT ? new Utf8Validator() : null;
   }
