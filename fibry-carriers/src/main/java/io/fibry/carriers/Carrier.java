@@ -26,8 +26,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Ownership.</b> The fields belong to code that runs on this thread. That is the loop below,
  * a mounted runner, or {@code execute} called by a mounted virtual thread. Such a thread cannot
- * leave its carrier in these short methods, because they do not block. Fields that other threads
- * use say so.
+ * leave its carrier in these short methods, because they do not block. A comment marks each field
+ * that other threads use.
  *
  * <p><b>Errors.</b> No entry is lost. An entry whose start fails for lack of memory is added again.
  * A second run of an entry does no harm: a drain runs once, and the JDK ignores a continuation of a
@@ -39,8 +39,8 @@ import org.jspecify.annotations.Nullable;
 final class Carrier extends ForkJoinWorkerThread {
   static final long MEMORY_PAUSE = 10_000_000; // ns to wait for memory
   static final int MAX_MEMORY_TRIES = 1_000;
-  private static final int SHARED_INTERVAL = 61; // entries between two looks at the shared queue
-  private static final int MAX_TIMERS = 256; // that run before the next entry
+  private static final int SHARED_INTERVAL = 61; // entries between two checks of the shared queue
+  private static final int MAX_TIMERS = 256; // timers that run before the next entry
   private static final int MAX_SPARE_RUNNERS = 32;
   private static final VarHandle TURNS = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "turns",
       VarHandle.class, Carrier.class, int.class);
@@ -72,11 +72,11 @@ final class Carrier extends ForkJoinWorkerThread {
   private volatile boolean mustRetire; // false -> true, by the watch
   private int turns; // grows with each entry or drain that this carrier begins; read by the watch
   private int entryCount; // entries that the loop has run
-  private int sharedTurn = SHARED_INTERVAL; // entries until the next look at the shared queue
+  private int sharedTurn = SHARED_INTERVAL; // entries until the next check of the shared queue
   private final @Nullable Runner[] spareRunners = new Runner[MAX_SPARE_RUNNERS];
   private int spareCount;
-  private boolean isCapturing; // whether this carrier continues a runner
-  private @Nullable Runnable captured;
+  private boolean isCapturing; // whether execute passes the next continuation to this carrier
+  private @Nullable Runnable captured; // continuation that runDrain runs next; null: none
 
   // Used by the watch's thread only
   int lastTurns;
@@ -128,7 +128,7 @@ final class Carrier extends ForkJoinWorkerThread {
     }
   }
 
-  /** Measures one of some entries, and runs the timers that are due. */
+  /** Runs an entry, measures its time, and runs the timers that are due. */
   private void runMeasured(Runnable entry) {
     int first = turns;
     long start = System.nanoTime();
@@ -224,12 +224,12 @@ final class Carrier extends ForkJoinWorkerThread {
   /** Called by a runner that is mounted here: takes the next entry if it is a drain. */
   @Nullable
   CarriedDrain takeDrain() {
-    if (mustRetire || --sharedTurn <= 0) return null; // the loop must look at the shared queue
+    if (mustRetire || --sharedTurn <= 0) return null; // the loop must check the shared queue
     countTurn();
     return queue.takeOwnDrain();
   }
 
-  /** Takes an entry from wherever there is one. */
+  /** Takes an entry from this carrier's queue, the shared queue, or another carrier's queue. */
   private @Nullable Runnable findEntry() {
     var entry = queue.takeOwn();
     if (entry == null) entry = pool.takeShared();
@@ -250,7 +250,7 @@ final class Carrier extends ForkJoinWorkerThread {
     return null;
   }
 
-  /** This carrier's queue is empty, so it has capacity for half of another queue. */
+  /** Moves half of the other entries to this carrier's queue, which is empty, so they fit. */
   private void stealHalf(RunQueue other) {
     for (int count = other.size() / 2; count > 0; count--) {
       var entry = other.steal();
@@ -311,14 +311,14 @@ final class Carrier extends ForkJoinWorkerThread {
     return mustRetire;
   }
 
-  /** Gives its work away, and then waits for its timers. */
+  /** Gives this carrier's entries away, and then waits for its timers. */
   private void retire() {
     while (true) {
       try {
         while (spareCount > 0) takeSpareRunner().end();
         timers.runDue(Integer.MAX_VALUE);
         giveEntriesAway();
-        if (pool.hasSharedEntry()) pool.wakeCarrier(); // its sender may have woken this carrier
+        if (pool.hasSharedEntry()) pool.wakeCarrier(); // the entry's sender may have woken this carrier
         if (timers.isEmpty()) break;
         LockSupport.parkNanos(this, timers.nanosToNext());
         Thread.interrupted();

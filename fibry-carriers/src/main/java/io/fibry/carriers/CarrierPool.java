@@ -33,12 +33,12 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Why a ForkJoinPool.</b> The JDK asks the scheduler of a virtual thread for timers only if
  * it is a ForkJoinPool (Java 25). The JDK's queues spin before they park, unless their carrier is a
  * ForkJoinWorkerThread with queued work. So this class extends ForkJoinPool, and a carrier is such
- * a worker, but the pool runs no task. Its threads are started here, run our loop for ever, and no
- * factory makes others.
+ * a worker, but the pool runs no task. Its threads are started here and run our loop forever, and
+ * no factory makes others.
  *
  * <p><b>Rejected designs.</b> Calling {@code super.schedule}: its timers need workers that run the
- * pool's own loop, and hung. Waking a carrier for each entry, as the JDK does: two carriers then
- * fight for the work of one. Carriers as plain platform threads: each wait in a {@code
+ * pool's own loop, so they hung. Waking a carrier for each entry, as the JDK does: two carriers
+ * then fight for the work of one. Carriers as plain platform threads: each wait in a {@code
  * LinkedTransferQueue} spun for 5 µs while its partner was in the same run queue.
  */
 final class CarrierPool extends ForkJoinPool implements FiberCarriers {
@@ -47,7 +47,7 @@ final class CarrierPool extends ForkJoinPool implements FiberCarriers {
   private final CarrierWatch watch = new CarrierWatch(this);
   // Replaced under the monitor, when a spare carrier starts or ends
   private volatile Carrier[] carriers = {};
-  private volatile Sleeper[] sleepers = {}; // of the carriers
+  private volatile Sleeper[] sleepers = {}; // one for each carrier
 
   private CarrierPool() {
     super(1, pool -> null, null, true, 0, 1, 0, pool -> true, 1, TimeUnit.DAYS);
@@ -60,7 +60,10 @@ final class CarrierPool extends ForkJoinPool implements FiberCarriers {
     return pool;
   }
 
-  /** Before Java 24, a thread keeps the class loaders of its maker's stack in memory. */
+  /**
+   * Runs the action in a privileged block. Before Java 24, a thread otherwise keeps the class
+   * loaders of its maker's stack in memory.
+   */
   @SuppressWarnings("removal")
   private static CarrierPool runDetached(PrivilegedAction<CarrierPool> action) {
     return Runtime.version().feature() < 24 ? AccessController.doPrivileged(action) : action.run();
@@ -135,8 +138,8 @@ final class CarrierPool extends ForkJoinPool implements FiberCarriers {
   }
 
   /**
-   * Called by the JDK on a carrier whose virtual thread parks for a time (Java 25). Without memory
-   * it waits for some, because the JDK would lose the thread.
+   * Called by the JDK on a carrier whose virtual thread parks for a time (Java 25). If memory is
+   * short, this method tries again after a pause, because the JDK would lose the thread.
    */
   // Overrides a method that ForkJoinPool has since Java 25
   public ScheduledFuture<?> schedule(Runnable command, long delay, TimeUnit unit) {
@@ -145,7 +148,7 @@ final class CarrierPool extends ForkJoinPool implements FiberCarriers {
     for (int tries = 0;; tries++) {
       try {
         var timer = owner.timers.add(command, unit.toNanos(delay));
-        if (carrier == null) LockSupport.unpark(owner); // it reads the time of its first timer again
+        if (carrier == null) LockSupport.unpark(owner); // the owner then reads the time of its first timer again
         return timer;
       } catch (OutOfMemoryError noMemory) {
         if (tries == Carrier.MAX_MEMORY_TRIES) throw noMemory;
@@ -180,7 +183,8 @@ final class CarrierPool extends ForkJoinPool implements FiberCarriers {
 
   /**
    * Called by a carrier that has found an entry, and neither searches nor sleeps any more. Senders
-   * may have relied on it, so it wakes another carrier if the shared queue has entries.
+   * may have woken no carrier because this carrier searched. So it wakes another carrier if the
+   * shared queue has entries, or its own queue has enough work.
    */
   void afterSearch(Carrier carrier) {
     if (!sharedQueue.isEmpty() || carrier.policy.isWorthWaking(carrier.queue.size())) wakeCarrier();

@@ -13,24 +13,25 @@ import java.util.concurrent.locks.LockSupport;
  *
  * <p><b>Stuck carriers.</b> A carrier is stuck if it made no progress for 10 ms. Its handler
  * computes, or blocks in native code or a class initializer. If entries wait and no carrier is
- * free, the watch starts spare carriers, up to 256. When more carriers run than there are
- * processors for 100 ms, it retires spare carriers. It also runs the timers of stuck carriers, and
- * unparks a carrier that was woken and is still parked.
+ * free, the watch starts spare carriers, up to 256. The surplus is the number of carriers that are
+ * not stuck, minus the number with which the pool began. After 100 ms of surplus, the watch retires
+ * that many spare carriers. It also runs timers that are 1 ms late, and unparks a carrier that was
+ * woken and is still parked.
  *
  * <p>The thread sleeps when no carrier made progress and no entry waited for some checks, so an
- * idle process uses no processor time. It never sleeps while an entry waits. It sets {@code asleep}
- * and then looks at the queues; a sender adds its entry and then reads {@code asleep}. While a
- * carrier is stuck, the thread wakes for the timers of that carrier.
+ * idle process uses no processor time. It never sleeps while an entry waits: it sets {@code asleep}
+ * and then checks the queues, and a sender adds its entry and then reads {@code asleep}. While a
+ * carrier is awake, the thread wakes for late timers of that carrier.
  */
 final class CarrierWatch implements Runnable {
   static final int MAX_SPARES = 256;
   private static final long MIN_PAUSE = 50_000; // ns between two checks
-  private static final long MAX_PAUSE = 500_000;
+  private static final long MAX_PAUSE = 500_000; // ns
   private static final int MAX_QUIET = 20; // quiet checks in a row, after which the thread sleeps
   private static final long STUCK_AFTER = 10_000_000; // ns
   private static final long RETIRE_AFTER = 100_000_000; // ns
   private static final long LATE_TIMER = 1_000_000; // ns
-  private static final int MAX_TIMERS = 1_024; // that run in one check
+  private static final int MAX_TIMERS = 1_024; // late timers of a carrier that run in one check
 
   private final CarrierPool pool;
   private final Thread thread;
@@ -38,7 +39,7 @@ final class CarrierWatch implements Runnable {
 
   // Used by the thread only
   private long sparesStartedAt = System.nanoTime() - STUCK_AFTER;
-  private long surplusSince; // when more carriers began to run than there are processors; 0 if there are not
+  private long surplusSince; // when the surplus of carriers began; 0 if there is none
   private int spareNumber;
 
   CarrierWatch(CarrierPool pool) {
@@ -105,7 +106,7 @@ final class CarrierWatch implements Runnable {
     return false;
   }
 
-  /** Checks all carriers once. Returns whether no carrier made progress, and none must retire. */
+  /** Checks all carriers once. Returns true if no carrier made progress and there is no surplus. */
   private boolean check(long now) {
     boolean isQuiet = true;
     boolean hasLateEntry = pool.hasSharedEntry();
@@ -145,7 +146,10 @@ final class CarrierWatch implements Runnable {
     return progressed;
   }
 
-  /** Returns whether the oldest entry of the carrier's queue waits since the last check. */
+  /**
+   * Returns whether entries wait, and neither the carrier nor a thief took one since the last
+   * check.
+   */
   private static boolean noteLateEntry(Carrier carrier, boolean progressed) {
     int head = carrier.queue.headIndex();
     boolean isLate = !progressed && head == carrier.lastHead && !carrier.queue.isEmpty();
@@ -161,7 +165,7 @@ final class CarrierWatch implements Runnable {
   }
 
   private void startSpares(int count, int spares, long now) {
-    if (now - sparesStartedAt < STUCK_AFTER) return; // the last spares have not had their time
+    if (now - sparesStartedAt < STUCK_AFTER) return; // the last spares may not have begun an entry yet
     sparesStartedAt = now;
     for (int i = 0; i < count && spares + i < MAX_SPARES; i++)
       if (!pool.startSpare("fibry-carrier-spare-" + spareNumber++)) return;

@@ -6,14 +6,14 @@ import java.util.concurrent.atomic.AtomicInteger;
  * Counts the carriers that search for work or sleep, and wakes sleeping carriers.
  *
  * <p><b>No entry is missed.</b> A sender adds an entry to a queue that all carriers see. It then
- * calls {@link #wakeOne}, which reads {@code searching}, {@code sleeping} and the states. A carrier
- * writes these and then looks at the queue. If {@code searching} is not 0, some carrier looks at
- * the queue after it has counted itself out. It does so when it falls asleep, and when it found
- * another entry ({@code CarrierPool.afterSearch}). If no carrier is asleep or woken, each carrier
- * is busy, and will look at the queue before it sleeps. A woken carrier looks at the queue.
+ * calls {@link #wakeOne}, which reads {@code searching}, {@code sleeping} and the sleepers' states.
+ * A carrier writes these and then checks the queue. If {@code searching} is not 0, some carrier
+ * will lower it and then check the queue: when this carrier falls asleep, or has found another
+ * entry ({@code CarrierPool.afterSearch}). If no carrier is asleep or woken, each carrier is busy,
+ * and will check the queue before it sleeps. A woken carrier checks the queue.
  *
- * <p>Only the carrier itself changes the counts. So an error for lack of stack in a waker leaves no
- * wrong count. It can leave a carrier woken and parked. The next waker and the {@link CarrierWatch}
+ * <p>Only the carrier itself changes the counts. So a waker whose stack overflows leaves no wrong
+ * count. It can leave a carrier woken and parked. The next waker and the {@link CarrierWatch}
  * unpark such a carrier again.
  */
 final class IdleCarriers {

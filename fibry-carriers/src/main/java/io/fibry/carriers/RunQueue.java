@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * entries; the owner and other carriers (thieves) take them.
  *
  * <p><b>States.</b> Entries have indices, which count up and wrap around. The entries with indices
- * from {@code head} to {@code tail} wait, each in the slot of its index modulo the capacity.
+ * from {@code head} to {@code tail - 1} wait, each in the slot of its index modulo the capacity.
  *
  * <p><b>Transitions.</b>
  *
@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  *
  * An entry is taken once, because {@code head} passes its index once. A thief that reads a slot too
  * late finds null or another entry, but then {@code head} has changed and its compare-and-set
- * fails. An index repeats after four billion entries, so a thief would have to stop for as long.
+ * fails. An index repeats after four billion entries, and no thief is suspended for so long.
  *
  * <p><b>Memory order.</b> The volatile write of {@code tail} publishes the entry in its slot. It
  * also orders the entry before the owner's next read of {@link CarrierWatch}'s state.
@@ -34,9 +34,9 @@ import org.jspecify.annotations.Nullable;
  * stolen entries when it runs out of work. Such a slot cannot have a newer entry: of the taken
  * indices, only those less than a capacity below {@code tail} are cleared.
  *
- * <p><b>Rejected designs.</b> A thief that clears its slot by compare-and-set. If the same thread
- * was added to the slot again, it could clear the newer entry. A deque whose owner takes at the
- * tail: the owner's newest work would starve the oldest.
+ * <p><b>Rejected designs.</b> A thief that clears its slot by compare-and-set. If the same
+ * continuation was added to the slot again, the thief could clear it before it is taken. A deque
+ * whose owner takes at the tail: the owner's newest work would starve the oldest.
  */
 final class RunQueue {
   static final int CAPACITY = 512; // a power of two
@@ -49,7 +49,7 @@ final class RunQueue {
   private final @Nullable Runnable[] entries = new Runnable[CAPACITY]; // written by the owner
   private volatile int head; // the index of the next entry to take; advanced by all carriers
   private volatile int tail; // the index of the next entry to add; written by the owner
-  private int cleaned; // the slots of the indices below are cleared; used by the owner
+  private int cleaned; // the slots of all lower indices are cleared; used by the owner
 
   // ---- the owner
 
@@ -80,7 +80,7 @@ final class RunQueue {
       int index = head;
       if (index == tail) return null;
       var entry = (Runnable) ENTRIES.getAcquire(entries, index & MASK);
-      if (!(entry instanceof CarriedDrain drain)) return null; // if it was just stolen, the carrier looks again
+      if (!(entry instanceof CarriedDrain drain)) return null; // also if just stolen; the loop then takes the next
       if (takeIndex(index)) return clear(index, drain);
     }
   }

@@ -19,7 +19,7 @@ import java.util.concurrent.locks.LockSupport;
  * <p><b>Memory order.</b> A stray unpark may come from a thread that has kept a reference to this
  * thread. It can run the runner while the runner is spare, and can make the carrier's unpark do
  * nothing. So the carrier writes {@code nextDrain} and then reads the permit in its unpark. The
- * runner loses the permit and then reads {@code nextDrain}. Both are volatile: either the unpark
+ * runner consumes the permit and then reads {@code nextDrain}. Both are volatile: either the unpark
  * continues the runner, or the running runner sees its drain.
  *
  * <p><b>No leaks.</b> Between two drains, a runner resets the name, class loader and interrupt flag
@@ -27,8 +27,8 @@ import java.util.concurrent.locks.LockSupport;
  * thread. Thread-locals stay, as on any pool. A spare runner refers to no actor.
  */
 final class Runner implements Runnable {
-  private static final int MAX_DRAINS = 64; // then the carrier looks for other entries
-  private static final long MAX_NANOS = 1_000_000;
+  private static final int MAX_DRAINS = 64; // drains in a row; then the carrier looks for other entries
+  private static final long MAX_NANOS = 1_000_000; // ns of drains in a row
   private static final int CLOCK_INTERVAL = 8; // drains between two reads of the clock
   private static final ClassLoader SYSTEM_LOADER = ClassLoader.getSystemClassLoader();
 
@@ -105,7 +105,8 @@ final class Runner implements Runnable {
   }
 
   /**
-   * Runs drains until the next entry of the carrier is none. Returns false if this runner must end.
+   * Runs drains until the carrier's next entry is no drain, or a limit is reached. Returns false if
+   * this runner must end.
    */
   private boolean runDrains() {
     var drain = nextDrain;

@@ -6,9 +6,9 @@ package io.fibry.carriers;
  * will take longer than that.
  *
  * <p>Waking, searching and stealing are one decision with three numbers, which were tuned together.
- * A lower limit for waking helps few actors that compute, and hurts actors that talk. A long search
- * lets a carrier that is awake help without being woken. The limit for stealing keeps such a
- * carrier from pulling a conversation of two actors apart.
+ * A lower limit for waking helps if a few actors compute, and hurts if actors exchange messages. A
+ * long search lets a carrier that is awake help without being woken. The limit for stealing keeps
+ * such a carrier from pulling a conversation of two actors apart.
  *
  * <p>The estimate is the number of waiting entries, times the running mean of an entry's time. An
  * entry is measured around its run, and only one in {@link #SAMPLE} is measured. A mean of the time
@@ -25,12 +25,12 @@ final class WakePolicy {
 
   /** One of this many entries is measured. */
   static final int SAMPLE = 16;
-  private static final int FIRST_MEAN = 1_000;
-  private static final long MAX_SAMPLE = 1_000_000; // a longer entry has blocked its carrier, or computes for long
+  private static final int FIRST_MEAN = 1_000; // ns
+  private static final long MAX_SAMPLE = 1_000_000; // ns; a longer entry has blocked its carrier, or computes for long
 
   private volatile int mean = FIRST_MEAN; // ns per entry; written by the owner, read by all carriers
 
-  /** Called by the owner of this policy: some entries took this time together. */
+  /** Called by the owner of this policy. Adds a sample: these entries took this time together. */
   void measure(long nanos, int entries) {
     long sample = Math.clamp(nanos / Math.max(1, entries), 0, MAX_SAMPLE);
     mean = (int) ((mean * 7L + sample) / 8);
