@@ -42,7 +42,7 @@ final class Carrier extends ForkJoinWorkerThread {
   private static final int SHARED_INTERVAL = 61; // entries between two checks of the shared queue
   private static final int MAX_TIMERS = 256; // timers that run before the next entry
   private static final int MAX_SPARE_RUNNERS = 32;
-  private static final VarHandle TURNS = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "turns",
+  private static final VarHandle BEGUN_COUNT = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "begunCount",
       VarHandle.class, Carrier.class, int.class);
 
   /** Thrown to end the thread of a retired carrier without the pool's own loop. */
@@ -70,16 +70,16 @@ final class Carrier extends ForkJoinWorkerThread {
   final WakePolicy policy = new WakePolicy();
   final Sleeper sleeper = new Sleeper(this);
   private volatile boolean mustRetire; // false -> true, by the watch
-  private int turns; // grows with each entry or drain that this carrier begins; read by the watch
+  private int begunCount; // grows with each entry or drain that this carrier begins; read by the watch
   private int entryCount; // entries that the loop has run
-  private int sharedTurn = SHARED_INTERVAL; // entries until the next check of the shared queue
+  private int untilSharedCheck = SHARED_INTERVAL; // entries until the next check of the shared queue
   private final @Nullable Runner[] spareRunners = new Runner[MAX_SPARE_RUNNERS];
   private int spareCount;
   private boolean isCapturing; // whether execute passes the next continuation to this carrier
   private @Nullable Runnable captured; // continuation that runDrain runs next; null: none
 
   // Used by the watch's thread only
-  int lastTurns;
+  int lastBegunCount;
   int lastHead;
   long progressAt = System.nanoTime(); // when the watch last saw progress
   long lastUnpark = progressAt; // when the watch last unparked the spare runners
@@ -130,10 +130,10 @@ final class Carrier extends ForkJoinWorkerThread {
 
   /** Runs an entry, measures its time, and runs the timers that are due. */
   private void runMeasured(Runnable entry) {
-    int first = turns;
+    int first = begunCount;
     long start = System.nanoTime();
     run(entry);
-    policy.measure(System.nanoTime() - start, turns - first + 1);
+    policy.measure(System.nanoTime() - start, begunCount - first + 1);
     timers.runDue(MAX_TIMERS);
   }
 
@@ -202,18 +202,18 @@ final class Carrier extends ForkJoinWorkerThread {
 
   // ---- taking entries
 
-  private void countTurn() {
-    TURNS.setOpaque(this, turns + 1);
+  private void countBegun() {
+    BEGUN_COUNT.setOpaque(this, begunCount + 1);
   }
 
-  int turns() {
-    return (int) TURNS.getOpaque(this);
+  int begunCount() {
+    return (int) BEGUN_COUNT.getOpaque(this);
   }
 
   private @Nullable Runnable take() {
-    countTurn();
-    if (--sharedTurn <= 0) {
-      sharedTurn = SHARED_INTERVAL;
+    countBegun();
+    if (--untilSharedCheck <= 0) {
+      untilSharedCheck = SHARED_INTERVAL;
       var entry = pool.takeShared();
       if (entry != null) return entry;
     }
@@ -224,8 +224,8 @@ final class Carrier extends ForkJoinWorkerThread {
   /** Called by a runner that is mounted here: takes the next entry if it is a drain. */
   @Nullable
   CarriedDrain takeDrain() {
-    if (mustRetire || --sharedTurn <= 0) return null; // the loop must check the shared queue
-    countTurn();
+    if (mustRetire || --untilSharedCheck <= 0) return null; // the loop must check the shared queue
+    countBegun();
     return queue.takeOwnDrain();
   }
 

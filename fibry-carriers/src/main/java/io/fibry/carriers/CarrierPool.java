@@ -192,7 +192,7 @@ final class CarrierPool extends ForkJoinPool implements FiberCarriers {
 
   /** Returns whether no carrier is free to take an entry. */
   boolean isBusy() {
-    return idle.areNone();
+    return idle.isEmpty();
   }
 
   // ---- carriers

@@ -139,9 +139,9 @@ final class CarrierWatch implements Runnable {
 
   /** Returns whether the carrier has begun an entry since the last check. */
   private static boolean noteProgress(Carrier carrier, long now) {
-    int turns = carrier.turns();
-    boolean progressed = turns != carrier.lastTurns;
-    carrier.lastTurns = turns;
+    int begunCount = carrier.begunCount();
+    boolean progressed = begunCount != carrier.lastBegunCount;
+    carrier.lastBegunCount = begunCount;
     if (progressed || carrier.sleeper.isAsleep()) carrier.progressAt = now; // an idle carrier is not stuck
     return progressed;
   }

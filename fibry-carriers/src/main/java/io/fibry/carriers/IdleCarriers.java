@@ -47,7 +47,7 @@ final class IdleCarriers {
   }
 
   /** Returns whether no carrier is free to take an entry. */
-  boolean areNone() {
+  boolean isEmpty() {
     return sleeping.get() == 0 && searching.get() == 0;
   }
 
