@@ -61,7 +61,7 @@ final class CarrierPool extends ForkJoinPool implements FiberCarriers {
   }
 
   /**
-   * Runs the action in a privileged block. Before Java 24, a thread otherwise keeps the class
+   * Runs the action, before Java 24 in a privileged block. Otherwise a thread would keep the class
    * loaders of its maker's stack in memory.
    */
   @SuppressWarnings("removal")

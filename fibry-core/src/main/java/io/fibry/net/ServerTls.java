@@ -17,7 +17,7 @@ import javax.net.ssl.SSLParameters;
 public final class ServerTls {
   private final Supplier<SSLContext> contexts;
   private final Consumer<SSLParameters> parameterChange;
-  private final boolean hasClientTrust; // whether the context says which certificates of clients to accept
+  private final boolean hasClientTrust; // false only for files without authorities of clients
 
   private ServerTls(Supplier<SSLContext> contexts, boolean hasClientTrust, Consumer<SSLParameters> parameterChange) {
     this.contexts = contexts;

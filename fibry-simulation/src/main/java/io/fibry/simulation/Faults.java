@@ -12,8 +12,8 @@ import java.util.function.Predicate;
 /**
  * Injects the faults that a program asks for, from the call that asks for a fault until
  * {@link #stop}, or until the program returns. In each run, chance disables about half of the kinds
- * of faults, so that there are runs with a single kind. After {@link #withAllKinds}, no further
- * kind is disabled. Only threads of the simulation may use it.
+ * of faults, so that there are runs with a single kind. Kinds that are asked for after
+ * {@link #withAllKinds} are enabled in each run. Only threads of the simulation may use it.
  */
 public final class Faults {
   final FaultInjector injector;

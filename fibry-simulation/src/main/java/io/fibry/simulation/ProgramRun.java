@@ -80,8 +80,8 @@ final class ProgramRun {
   }
 
   /**
-   * Closes a scope. If handlers still run after the limit, waits up to the limit once more for them
-   * to end.
+   * Closes a scope. If handlers still run after the limit, waits for them once more, up to the same
+   * limit.
    */
   private static ActorScope.Report close(ActorScope scope) {
     var report = scope.closeWithin(CLOSE_LIMIT);
@@ -110,7 +110,7 @@ final class ProgramRun {
     if (run.failure() != null) return run.failure();
     var remainingThreads = run.livingThreads.list();
     if (!isEnded) return RunFailure.of(RunFailure.FailureKind.DEADLOCK,
-        "deadlock: nothing can run, and nothing is due; these wait\n" + ThreadReport.of(remainingThreads));
+        "deadlock: no thread can run, and no timer is due; waiting:\n" + ThreadReport.of(remainingThreads));
     return remainingThreads.isEmpty() ? null : RunFailure.of(RunFailure.FailureKind.LEFTOVER,
         "when all scopes had closed, threads were left\n" + ThreadReport.of(remainingThreads));
   }

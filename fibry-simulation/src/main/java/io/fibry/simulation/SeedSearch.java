@@ -100,7 +100,7 @@ final class SeedSearch {
     var shrinker = RunShrinker.shrink(first, replay -> run(replay, false));
     var shown = run(shrinker.shortest().replay(), true);
     if (shown.hash() != shrinker.shortest().hash()) return FailureReport.of(first, shown,
-        "; the run that is shown differs: it also creates the texts of messages, and toString or something outside the"
+        "; the run that is shown differs: it also calls toString of messages, and these calls or something outside the"
             + " simulation changed it");
     return FailureReport.of(first, shown, shrinker.toString());
   }

@@ -154,7 +154,7 @@ public final class SimulatedNode {
 
   private void requireNotCrashed() {
     if (domain.isCrashed) throw new IllegalStateException(
-        "node " + domain.name + " has crashed; use the one that restart() returns");
+        "node " + domain.name + " has crashed; use the node that restart() returns");
   }
 
   FailureDomain domain() {

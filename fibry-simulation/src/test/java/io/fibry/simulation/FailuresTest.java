@@ -108,7 +108,7 @@ class FailuresTest {
       sim.join();
     });
 
-    assertText("deadlock: nothing can run, and nothing is due; these wait", failure);
+    assertText("deadlock: no thread can run, and no timer is due; waiting:", failure);
     assertText("  first at ", failure);
     assertText("  second at ", failure);
   }

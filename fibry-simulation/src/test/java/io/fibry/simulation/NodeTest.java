@@ -198,7 +198,7 @@ class NodeTest {
       node.crash();
       node.crash();
       var refusal = assertThrows(IllegalStateException.class, () -> node.openScope("scope"));
-      assertEquals("node one has crashed; use the one that restart() returns", refusal.getMessage());
+      assertEquals("node one has crashed; use the node that restart() returns", refusal.getMessage());
       assertThrows(IllegalStateException.class, () -> node.start("program", () -> null));
       assertEquals("one", node.restart().name());
     });

@@ -211,7 +211,7 @@ class PauseTest {
       assertThrows(IllegalArgumentException.class, () -> node.freeze(Duration.ofSeconds(-1)));
       node.crash();
       var refusal = assertThrows(IllegalStateException.class, () -> node.freeze(PAUSE));
-      assertEquals("node one has crashed; use the one that restart() returns", refusal.getMessage());
+      assertEquals("node one has crashed; use the node that restart() returns", refusal.getMessage());
     });
   }
 
@@ -233,7 +233,7 @@ class PauseTest {
       leftFork.lock();
     }));
 
-    assertTrue(failure.getMessage().contains("deadlock: nothing can run, and nothing is due; these wait\n  main at "),
+    assertTrue(failure.getMessage().contains("deadlock: no thread can run, and no timer is due; waiting:\n  main at "),
         failure.getMessage());
     assertTrue(failure.getMessage().contains("** pause of one, 10 s"), failure.getMessage());
   }

@@ -44,7 +44,7 @@ public abstract class ArchitectureRules {
   private static final String MODULE = Path.of("").toAbsolutePath().getFileName().toString();
 
   /**
-   * The layers, lowest first. A layer consists of packages. It may also have the full name of a
+   * The layers, lowest first. A layer consists of packages. It may also list the full name of a
    * type, which then does not belong to the layer of its package. A type may depend on its own
    * package and on lower layers. A module whose only package is the package of its test need not
    * override this method.

@@ -34,7 +34,7 @@ public final class FaultProxy implements AutoCloseable {
     }
   }
 
-  private static final long PAUSE = TimeUnit.MILLISECONDS.toNanos(20); // in mode SLOW, before each piece of bytes
+  private static final long PAUSE = TimeUnit.MILLISECONDS.toNanos(20); // ns; in mode SLOW, before each piece of bytes
 
   private final InetSocketAddress server;
   private final ServerSocket serverSocket;

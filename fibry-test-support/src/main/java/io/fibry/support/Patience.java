@@ -30,12 +30,13 @@ import java.util.function.Supplier;
 public final class Patience {
   /** A limit for calls that must not time out in a test: {@code actor.ask(x, LONG)}. */
   public static final Duration LONG = Duration.ofSeconds(Integer.getInteger("fibry.patience", 60));
+  // ns; Pace is used only after this time
   private static final long FIRST_WAIT =
       Pace.USES_WALL_CLOCK ? LONG.toNanos() : Math.min(LONG.toNanos() / 2, TimeUnit.SECONDS.toNanos(5));
   private static final int YIELDS = 1_000; // checks before the first pause
   private static final long PAUSE = 100_000; // ns between two checks of a condition
-  private static final long SLICE = TimeUnit.MILLISECONDS.toNanos(100); // one wait while Pace is used
-  private static final long COUNT_PAUSE = TimeUnit.MILLISECONDS.toNanos(2); // between two checks of `progress`
+  private static final long SLICE = TimeUnit.MILLISECONDS.toNanos(100); // ns of one wait while Pace is used
+  private static final long COUNT_PAUSE = TimeUnit.MILLISECONDS.toNanos(2); // ns between two checks of `progress`
 
   private static final Map<Thread, Throwable> FIBER_FAILURES = Collections.synchronizedMap(new WeakHashMap<>());
 

@@ -98,6 +98,7 @@ public final class GoldenFiles {
     }
   }
 
+  /** Writes the missing samples and the schema. Returns the error to throw. */
   private static AssertionError changed(DerivedCodec<?> codec, Path folder, String oldSchema,
       Map<String, byte[]> missingSamples) throws IOException {
     var addedFiles = new ArrayList<String>();

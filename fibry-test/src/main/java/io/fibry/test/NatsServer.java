@@ -81,7 +81,7 @@ public final class NatsServer implements AutoCloseable {
   // ---- starting
 
   /**
-   * Starts a server, and returns when it answers clients.
+   * Starts a server, and returns when the server responds to clients.
    *
    * @param folder the folder for its data and its log
    * @return the running server
@@ -93,7 +93,7 @@ public final class NatsServer implements AutoCloseable {
   }
 
   /**
-   * Starts a server, and returns when it answers clients.
+   * Starts a server, and returns when the server responds to clients.
    *
    * @param folder the folder for its data and its log
    * @param extraConfiguration additional lines of configuration

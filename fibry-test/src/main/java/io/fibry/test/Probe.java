@@ -68,7 +68,7 @@ public final class Probe<M> {
   }
 
   /**
-   * Sets the answer to requests of a class, from now on.
+   * Sets the answer to later requests of a class.
    *
    * @param <Q> the request
    * @param <R> its answer

@@ -24,7 +24,7 @@ public final class NodeDisk implements StorageDirectory {
     this.disk = disk;
   }
 
-  /** Lets other threads run, and returns the disk. After a crash it does not return. */
+  /** Lets other threads run, and returns the disk. After a crash this method never returns. */
   private StorageDirectory beforeOperation() {
     run.yieldPoint();
     if (domain.isCrashed) SimulatedThread.parkAsCrashed();

@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
 /** A TCP socket of the simulated network. Used by one simulated thread at a time. */
 final class SimulatedSocket extends RefusingSocket {
   private static final int BUFFER_SIZE = 8192; // bytes; reported as a socket option, and without effect
-  private static final int CONNECT_TIMEOUT = 120_000; // ms after which a connect without a time-out fails
+  private static final int CONNECT_TIMEOUT = 120_000; // ms; used if the program sets no time-out
   private static final long NO_DEADLINE = Long.MAX_VALUE;
 
   private final SimulationRun run;

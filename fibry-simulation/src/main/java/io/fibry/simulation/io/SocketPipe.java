@@ -25,10 +25,10 @@ final class SocketPipe {
   private final FailureDomain writerDomain;
   private final FailureDomain readerDomain;
   private final ArrayDeque<PipeChunk> chunks = new ArrayDeque<>();
-  private int readBytes; // bytes of the first chunk that were read
+  private int readBytes; // number of bytes of the first chunk that were read
   private int size; // bytes that were written and not read
   private long lastDue; // ns by the run's clock; when the last chunk, or the end, arrives
-  private boolean ended; // the writer, or the reader, has ended the output
+  private boolean ended; // the writer has ended its output, or the reader its input
   private boolean broken; // the connection was reset
   private @Nullable Thread reader; // the thread that waits, or waited last, for bytes
   private @Nullable Thread writer; // the thread that waits, or waited last, for capacity

@@ -7,8 +7,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 
 /**
- * The clock of a run. It is stopped while a thread runs. When no thread can run, the clock moves to
- * the next timer. Faults also move the clock. It moves, too, while threads spin, read the clock
+ * The clock of a run. As a rule it is stopped while a thread runs, and moves to the next timer when
+ * no thread can run. Faults also move the clock. It moves, too, while threads spin, read the clock
  * again and again, or only yield to each other. Used by simulated threads and the carrier.
  */
 public final class SimulatedClock {

@@ -28,8 +28,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SimulationRun implements SimulatedMachine, MailboxLimiter {
   private static final long MAX_TIME_AFTER_PROGRAM = 3_600_000_000_000L; // ns by the run's clock; see onProgramEnd
-  private static final int MAX_IDLE_STEPS = 100; // idle steps until the clock moves; plus 10 for each ready thread
-  private static final int SILENT_STEP_WEIGHT = 100; // for a step without messages; a step with messages has weight 1
+  private static final int MAX_IDLE_STEPS = 100; // idle steps, plus 10 for each ready thread, until the clock moves
+  private static final int SILENT_STEP_WEIGHT = 100; // weight of a step without messages; other steps have the weight 1
   private static final WakeUpBarrier MONITOR_BARRIER = new WakeUpBarrier();
   public static volatile long externalWaitNanos = 500_000_000; // real ns that awaitExternalStep waits; tests change it
   private static final int SPINS_UNTIL_YIELD = 64; // spins, or yields of one thread, until all others run first
@@ -301,8 +301,8 @@ public final class SimulationRun implements SimulatedMachine, MailboxLimiter {
   }
 
   /**
-   * In a traced run, waits until a thread outside of the run wakes one of its threads, to report
-   * this wake-up. Returns whether it came.
+   * In a traced run, waits until a thread outside of the run wakes a thread of the run, to report
+   * this wake-up. Returns whether a wake-up came.
    */
   private boolean awaitExternalStep() {
     if (trace == null || livingThreads.list().isEmpty()) return false;
