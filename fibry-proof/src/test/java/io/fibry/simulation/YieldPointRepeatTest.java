@@ -98,7 +98,7 @@ class YieldPointRepeatTest {
     AgentAttacher.ensure();
     SimulationCarrier.lock();
     try {
-      return ProgramRun.of(program, WITH_YIELD_POINTS, replay, STEP_ESTIMATE, events, false);
+      return ProgramRun.run(program, WITH_YIELD_POINTS, replay, STEP_ESTIMATE, events, false);
     } finally {
       SimulationCarrier.unlock();
     }

@@ -40,7 +40,7 @@ final class ProgramRun {
    * @param steps an estimate of the number of steps of the run
    * @param isTraced whether the events of the run are recorded
    */
-  static RunOutcome of(Program program, Options options, RunReplay replay, long steps, RunEvents events,
+  static RunOutcome run(Program program, Options options, RunReplay replay, long steps, RunEvents events,
       boolean isTraced) {
     var random = new SplittableRandom(replay.seed());
     var faults = new FaultInjector(random.split(), replay.disabledFaults());

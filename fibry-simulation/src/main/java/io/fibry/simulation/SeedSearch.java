@@ -73,7 +73,7 @@ final class SeedSearch {
   }
 
   private RunOutcome run(RunReplay replay, boolean isTraced) {
-    return ProgramRun.of(program, options, replay, expectedSteps, RunEvents.disabled(), isTraced);
+    return ProgramRun.run(program, options, replay, expectedSteps, RunEvents.disabled(), isTraced);
   }
 
   private void record(RunOutcome outcome) {
@@ -149,7 +149,7 @@ final class SeedSearch {
 
   private RunEvents recordEvents(RunReplay replay, int wantedEvent) {
     var events = RunEvents.recording(wantedEvent);
-    ProgramRun.of(program, options, replay, expectedSteps, events, false);
+    ProgramRun.run(program, options, replay, expectedSteps, events, false);
     return events;
   }
 }

@@ -43,7 +43,7 @@ class RepeatTest {
     AgentAttacher.ensure();
     SimulationCarrier.lock();
     try {
-      return ProgramRun.of(program, Options.DEFAULT, replay, STEPS, RunEvents.disabled(), isTraced);
+      return ProgramRun.run(program, Options.DEFAULT, replay, STEPS, RunEvents.disabled(), isTraced);
     } finally {
       SimulationCarrier.unlock();
     }

@@ -47,7 +47,7 @@ public final class GoldenFiles {
       String oldSchema = Files.exists(schema) ? Files.readString(schema) : "";
       var missingSamples = missingSamples(codec, folder);
       if (!oldSchema.equals(codec.schema()) || !missingSamples.isEmpty())
-        throw changed(codec, folder, oldSchema, missingSamples);
+        throw addSamples(codec, folder, oldSchema, missingSamples);
     } catch (IOException failure) {
       throw new UncheckedIOException(failure);
     }
@@ -99,7 +99,7 @@ public final class GoldenFiles {
   }
 
   /** Writes the missing samples and the schema. Returns the error to throw. */
-  private static AssertionError changed(DerivedCodec<?> codec, Path folder, String oldSchema,
+  private static AssertionError addSamples(DerivedCodec<?> codec, Path folder, String oldSchema,
       Map<String, byte[]> missingSamples) throws IOException {
     var addedFiles = new ArrayList<String>();
     for (var sample : missingSamples.entrySet())

@@ -113,7 +113,7 @@ public final class SimulationRun implements SimulatedMachine, MailboxLimiter {
     if (faults.mayStrike(FaultKind.THREADS) && SimulatedThread.isStartedByLibrary()
         && faults.tryStrike(FaultKind.THREADS))
       throw new RejectedExecutionException("a fault of the simulation: no thread is started for this actor");
-    var thread = VirtualThreadInternals.of(step);
+    var thread = VirtualThreadInternals.threadOf(step);
     var fiber = livingThreads.add(step, thread, domainOfNewThread());
     chooser.onStart(fiber);
     return fiber;

@@ -51,7 +51,7 @@ public final class VirtualThreadInternals {
   /**
    * Returns the thread that a runnable runs. The JDK uses one runnable for all steps of a thread.
    */
-  static Thread of(Runnable runnable) {
+  static Thread threadOf(Runnable runnable) {
     var reader = threadGetter;
     if (reader == null || reader.type != runnable.getClass())
       threadGetter = reader = new CapturedThread(runnable.getClass());

@@ -36,9 +36,9 @@ class VirtualThreadsTest {
     var first = VirtualThreadInternals.builder(runnables::add).start(() -> {});
     var second = VirtualThreadInternals.builder(runnables::add).name("second").start(Thread::yield);
 
-    assertSame(first, VirtualThreadInternals.of(runnables.removeFirst()));
+    assertSame(first, VirtualThreadInternals.threadOf(runnables.removeFirst()));
     var runnable = runnables.removeFirst();
-    assertSame(second, VirtualThreadInternals.of(runnable));
+    assertSame(second, VirtualThreadInternals.threadOf(runnable));
     runnable.run();
     assertSame(runnable, runnables.removeFirst());
   }
