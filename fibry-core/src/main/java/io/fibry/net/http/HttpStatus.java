@@ -24,7 +24,7 @@ public final class HttpStatus {
   }
 
   /** Returns whether a response with this status may have a body. */
-  static boolean hasBody(int code) {
+  static boolean mayHaveBody(int code) {
     return code != 204 && code != 205 && code != 304;
   }
 
@@ -33,7 +33,7 @@ public final class HttpStatus {
    * response has no such header.
    */
   static long contentLength(int code, long length) {
-    return hasBody(code) ? length : code == 205 ? 0 : -1;
+    return mayHaveBody(code) ? length : code == 205 ? 0 : -1;
   }
 
   static String reason(int code) {

@@ -145,7 +145,7 @@ public final class ServerResponse implements RequestBody.Expectation, ResponseBo
 
   private void writeWhole(byte[] body, byte[] typeLine) throws IOException {
     if (isSent) throw new IllegalStateException("the response was sent already, and a request has only one");
-    boolean needsType = !hasType && HttpStatus.hasBody(code);
+    boolean needsType = !hasType && HttpStatus.mayHaveBody(code);
     var message = head(Framing.LENGTH, body.length, needsType ? typeLine : NOTHING);
     if (hasBody()) message.add(body);
     isComplete = true;
@@ -239,7 +239,7 @@ public final class ServerResponse implements RequestBody.Expectation, ResponseBo
   }
 
   boolean hasBody() {
-    return !isHeadRequest && HttpStatus.hasBody(code);
+    return !isHeadRequest && HttpStatus.mayHaveBody(code);
   }
 
   @Override

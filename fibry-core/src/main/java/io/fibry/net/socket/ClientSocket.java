@@ -51,17 +51,17 @@ public final class ClientSocket implements AutoCloseable {
 
   private final ReadLimit readLimit;
   // Deadlines are times of the clock, in nanoseconds; 0 means no deadline. Written in opaque mode
-  // by the thread that reads, writes or forwards; read by check()
+  // by the thread that reads, writes or forwards; read by checkLimits()
   private long readDeadline;
   private long writeDeadline;
   private long idleDeadline; // set by a Forwarder only
   // The next two fields are null unless the handler is a Forwarder. Written by the conversation;
-  // read by check() and close()
+  // read by checkLimits() and close()
   private volatile Socket target;
   private volatile ClientSocket checkedTarget;
-  // used by check() only
+  // used by checkLimits() only
   private boolean hasKeepAlive;
-  // a deadline that is over, and about which the next check() decides; 0 if there is none
+  // a deadline that is over, and about which the next checkLimits() decides; 0 if there is none
   private long deferredDeadline;
 
   private volatile boolean closed; // changes to true once, by compare-and-set, so one thread closes
@@ -259,7 +259,7 @@ public final class ClientSocket implements AutoCloseable {
   }
 
   /**
-   * Makes check() check the target, too. The idle limit cuts the two sockets off only if both
+   * Makes checkLimits() check the target, too. The idle limit cuts the two sockets off only if both
    * exceed it.
    */
   public ClientSocket checkTogetherWith(Socket target) throws IOException {
@@ -283,7 +283,7 @@ public final class ClientSocket implements AutoCloseable {
     if (shutdown.beginShutdown(deadlineAfter(Durations.nanos(LAST_HEAD_LIMIT)))) endInput();
   }
 
-  void check(long now) {
+  void checkLimits(long now) {
     if (closed) return;
     if (isTooLate((long) READ_DEADLINE.getOpaque(this), now)) cutOff(readLimit.tooSlowText(this), true);
     else if (hasPassed((long) WRITE_DEADLINE.getOpaque(this), now)) reset(this
@@ -304,7 +304,7 @@ public final class ClientSocket implements AutoCloseable {
         transport.enableKeepAlive();
       }
     var targetSocket = checkedTarget;
-    if (targetSocket != null) targetSocket.check(now);
+    if (targetSocket != null) targetSocket.checkLimits(now);
   }
 
   private boolean isIdleTooLong(long now) {

@@ -86,7 +86,7 @@ public abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
     this.log = log;
     this.clientErrorThrottle = new LogThrottle(clock);
     this.permits = new Semaphore(limits.maxConnections());
-    this.limitChecker = new LimitChecker(clock, limits.checkInterval(), clients, this::check);
+    this.limitChecker = new LimitChecker(clock, limits.checkInterval(), clients, this::checkLimits);
     this.serverSocket =
         new ListenerSocket(new InetSocketAddress(limits.address(), ListenerLimits.checkedPort(port)), clock, log);
     try {
@@ -251,8 +251,8 @@ public abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
    * Checks the limits of all clients. Uses no lambda: if the linkage of a lambda fails once, for
    * lack of memory, it fails at every later check, too.
    */
-  private void check(long now) {
-    for (var client : clients) client.socket.check(now);
+  private void checkLimits(long now) {
+    for (var client : clients) client.socket.checkLimits(now);
   }
 
   public final List<Conversation> conversations() {

@@ -193,13 +193,13 @@ class SlowReaderTest {
     var result = startReading(slowClient, socket.entered);
     clock.advance(LIMIT);
 
-    slowClient.check(clock.nanoTime());
+    slowClient.checkLimits(clock.nanoTime());
     assertFalse(slowClient.isClosed());
     socket.mayRead.countDown();
 
     assertArrayEquals("late".getBytes(), Patience.value(result));
     clock.advance(LIMIT);
-    slowClient.check(clock.nanoTime());
+    slowClient.checkLimits(clock.nanoTime());
     assertFalse(slowClient.isClosed());
   }
 
@@ -214,8 +214,8 @@ class SlowReaderTest {
     startReading(slowClient, socket.entered);
     clock.advance(LIMIT);
 
-    slowClient.check(clock.nanoTime());
-    slowClient.check(clock.nanoTime());
+    slowClient.checkLimits(clock.nanoTime());
+    slowClient.checkLimits(clock.nanoTime());
 
     assertTrue(slowClient.isClosed());
     socket.mayRead.countDown();
