@@ -133,7 +133,7 @@ final class Carrier extends ForkJoinWorkerThread {
     int first = begunCount;
     long start = System.nanoTime();
     run(entry);
-    policy.measure(System.nanoTime() - start, begunCount - first + 1);
+    policy.addSample(System.nanoTime() - start, begunCount - first + 1);
     timers.runDue(MAX_TIMERS);
   }
 

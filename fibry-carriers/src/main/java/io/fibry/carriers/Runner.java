@@ -116,7 +116,7 @@ final class Runner implements Runnable {
     long start = 0;
     for (int count = 1;; count++) {
       if (drain.runOnce()) { // otherwise another thread has run it
-        leave(drain);
+        resetThreadAfter(drain);
         lastRun = drain;
       }
       boolean isOver = count == MAX_DRAINS;
@@ -134,7 +134,7 @@ final class Runner implements Runnable {
     }
   }
 
-  private void leave(CarriedDrain drain) {
+  private void resetThreadAfter(CarriedDrain drain) {
     drain.leaveThread();
     if (!thread.getName().isEmpty()) thread.setName("");
     if (thread.getContextClassLoader() != SYSTEM_LOADER) thread.setContextClassLoader(SYSTEM_LOADER);

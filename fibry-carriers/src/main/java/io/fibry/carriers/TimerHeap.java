@@ -93,7 +93,7 @@ final class TimerHeap {
     synchronized (this) {
       if (size == timers.length) timers = Arrays.copyOf(timers, 2 * size);
       moveUp(size++, timer);
-      noteFirst();
+      updateNextTime();
     }
     return timer;
   }
@@ -143,10 +143,10 @@ final class TimerHeap {
       moveDown(index, last);
       if (timers[index] == last) moveUp(index, last);
     }
-    noteFirst();
+    updateNextTime();
   }
 
-  private void noteFirst() {
+  private void updateNextTime() {
     nextTime = size == 0 ? NEVER : timers[0].time;
   }
 

@@ -30,8 +30,8 @@ final class WakePolicy {
 
   private volatile int mean = FIRST_MEAN; // ns per entry; written by the owner, read by all carriers
 
-  /** Called by the owner of this policy. Adds a sample: these entries took this time together. */
-  void measure(long nanos, int entries) {
+  /** Adds a sample: these entries took this time together. Called by the owner of this policy. */
+  void addSample(long nanos, int entries) {
     long sample = Math.clamp(nanos / Math.max(1, entries), 0, MAX_SAMPLE);
     mean = (int) ((mean * 7L + sample) / 8);
   }

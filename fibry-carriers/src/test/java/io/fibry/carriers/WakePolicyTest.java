@@ -10,7 +10,7 @@ class WakePolicyTest {
 
   @Test
   void quickEntriesWakeOnlyInLargeNumbers() {
-    for (int i = 0; i < 100; i++) policy.measure(1_000, 10);
+    for (int i = 0; i < 100; i++) policy.addSample(1_000, 10);
 
     assertFalse(policy.isWorthWaking(100));
     assertTrue(policy.isWorthWaking(200));
@@ -20,7 +20,7 @@ class WakePolicyTest {
 
   @Test
   void slowEntryWakesAndIsStolen() {
-    for (int i = 0; i < 100; i++) policy.measure(50_000, 1);
+    for (int i = 0; i < 100; i++) policy.addSample(50_000, 1);
 
     assertTrue(policy.isWorthWaking(1));
     assertTrue(policy.isWorthStealing(1));
@@ -30,8 +30,8 @@ class WakePolicyTest {
 
   @Test
   void entryThatBlockedForLongIsForgottenSoon() {
-    policy.measure(Long.MAX_VALUE, 1);
-    for (int i = 0; i < 60; i++) policy.measure(100, 1);
+    policy.addSample(Long.MAX_VALUE, 1);
+    for (int i = 0; i < 60; i++) policy.addSample(100, 1);
 
     assertFalse(policy.isWorthWaking(50));
   }

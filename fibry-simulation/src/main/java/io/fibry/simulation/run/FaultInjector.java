@@ -110,7 +110,7 @@ public final class FaultInjector {
   }
 
   /** Returns a random actor that may be killed, or null if there is none. */
-  Actor<?> victim() {
+  Actor<?> drawVictim() {
     List<Actor<?>> candidates = new ArrayList<>(knownActors.keySet());
     candidates.removeIf(actor -> knownActors.get(actor).isCrashed || !mayKill.test(actor));
     return candidates.isEmpty() ? null : candidates.get((int) draw(FaultKind.KILLS, candidates.size()));

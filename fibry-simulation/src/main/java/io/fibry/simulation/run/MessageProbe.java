@@ -42,7 +42,7 @@ final class MessageProbe implements ContextPropagator<String> {
   private void maybeKill(Actor<?> receiver) {
     run.faults.noteSend(receiver, domain);
     if (!run.faults.tryStrike(FaultKind.KILLS)) return;
-    var victim = run.faults.victim();
+    var victim = run.faults.drawVictim();
     if (victim == null) return;
     if (run.trace != null) run.trace.note(victim, () -> "is killed: a fault");
     victim.kill();

@@ -273,7 +273,7 @@ public final class SimulationRun implements SimulatedMachine, MailboxLimiter {
     if (isOver) return false;
     while (clock.nanosUntilNext() == 0) runTimer();
     if (ready.isEmpty()) return moveToNextTimer();
-    if (!endedAtYieldPoint && tryStall()) return true;
+    if (!endedAtYieldPoint && stallOrJump()) return true;
     var fiber = chooseNext();
     if (fiber.isCrashed()) return true;
     if (++steps > maxSteps) {
@@ -319,7 +319,7 @@ public final class SimulationRun implements SimulatedMachine, MailboxLimiter {
   }
 
   /** May inject a stall or a clock jump; returns whether a timer ran instead of a step. */
-  private boolean tryStall() {
+  private boolean stallOrJump() {
     if (faults.shouldStall(clock)) {
       runTimer();
       return true;
