@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
  * four children. The JDK asks the scheduler of a virtual thread for its timers (Java 25).
  *
  * <p>The owner adds timers, and runs each timer that is due. If the owner is stuck in an entry, the
- * {@link CarrierWatch} runs them. Any carrier cancels a timer. The monitor guards the heap; it is
- * almost always free, because a thread usually continues on its last carrier. A timer leaves the
+ * {@link CarrierWatch} runs them. Any carrier may cancel a timer. The monitor guards the heap; it
+ * is almost always free, because a thread usually continues on its last carrier. A timer leaves the
  * heap under the monitor. Therefore it runs once or is cancelled. It runs without the monitor.
  */
 final class TimerHeap {

@@ -124,7 +124,7 @@ class FailuresTest {
           sim.assertEventually("it ends", Duration.ofDays(1), () -> false);
         }));
 
-    assertText("live-lock: 1000 steps and no end; next was ", failure);
+    assertText("live-lock: no end after 1000 steps; the next thread was ", failure);
   }
 
   @Test

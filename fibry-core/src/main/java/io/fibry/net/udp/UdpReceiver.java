@@ -126,7 +126,7 @@ public final class UdpReceiver extends ForwardingExitable<UdpServer> implements 
     try {
       return handlingActor.sendMessage(copy);
     } catch (RuntimeException unsendable) { // thrown by the user's key or weight, or by a cycle of waits
-      LOG.error("{} could not hand over {}", this, copy, unsendable);
+      LOG.error("{} could not pass {} to its actor", this, copy, unsendable);
       return false;
     }
   }

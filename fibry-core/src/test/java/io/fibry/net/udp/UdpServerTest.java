@@ -174,7 +174,7 @@ class UdpServerTest {
       Patience.eventually(() -> received.size() == 1);
 
       assertEquals(1, server.dropped());
-      assertTrue(logged.text().contains("could not hand over 0 bytes from " + peer.address()), logged.text());
+      assertTrue(logged.text().contains("could not pass 0 bytes from " + peer.address()), logged.text());
     }
   }
 

@@ -278,7 +278,7 @@ public final class SimulationRun implements SimulatedMachine, MailboxLimiter {
     if (fiber.isCrashed()) return true;
     if (++steps > maxSteps) {
       fail(RunFailure.of(RunFailure.FailureKind.LIVELOCK,
-          "live-lock: " + maxSteps + " steps and no end; next was " + fiber));
+          "live-lock: no end after " + maxSteps + " steps; the next thread was " + fiber));
       return false;
     }
     mixIntoHash(fiber.number);
