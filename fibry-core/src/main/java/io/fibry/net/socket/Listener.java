@@ -115,8 +115,8 @@ public abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
   }
 
   /**
-   * Makes the conversation with a client. If the listener has a name, the name of the builder is
-   * the name of the client's actor.
+   * Makes the conversation with a client. If the listener has a name, the given builder has the
+   * name of the client's actor.
    */
   protected abstract Conversation conversation(ClientSocket socket, ActorBuilder<Object> builder);
 

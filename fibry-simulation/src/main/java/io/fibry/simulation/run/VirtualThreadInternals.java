@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Access to private parts of the JDK's virtual threads. The agent must have started before this
- * class is initialized. If the JDK lacks one of the parts, the initialization fails with an error
- * that names it.
+ * class is initialized. If the JDK lacks such a part, the initialization fails with an error that
+ * names the part.
  */
 public final class VirtualThreadInternals {
   private static final Class<?> VIRTUAL_THREAD = JdkInternals.type("java.lang.VirtualThread");
