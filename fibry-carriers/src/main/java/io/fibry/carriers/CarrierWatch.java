@@ -14,9 +14,9 @@ import java.util.concurrent.locks.LockSupport;
  * <p><b>Stuck carriers.</b> A carrier is stuck if it made no progress for 10 ms. Its handler
  * computes, or blocks in native code or a class initializer. If entries wait and no carrier is
  * free, the watch starts spare carriers, up to 256. The surplus is the number of carriers that are
- * not stuck, minus the number with which the pool began. After 100 ms of surplus, the watch retires
- * that many spare carriers. It also runs timers that are 1 ms late, and unparks a carrier that was
- * woken and is still parked.
+ * neither stuck nor retired, minus the number with which the pool began. After 100 ms of surplus,
+ * the watch retires that many spare carriers. It also runs timers that are 1 ms late, and unparks a
+ * carrier that was woken and is still parked.
  *
  * <p>The thread sleeps when no carrier made progress and no entry waited for some checks, so an
  * idle process uses no processor time. It never sleeps while an entry waits: it sets {@code asleep}
