@@ -72,7 +72,7 @@ final class ChoiceShape implements Shape {
   @Override
   public Object read(FormatReader in, Consumer<String> unknown) {
     in.beginMap();
-    if (!in.next()) throw oneEntry(in);
+    if (!in.next()) throw oneEntryExpected(in);
     String typeName = in.text();
     var candidates = forms.get(typeName);
     if (candidates == null)
@@ -80,7 +80,7 @@ final class ChoiceShape implements Shape {
           "no type named '" + Lines.line(typeName) + "' is known; the types of " + name + " are " + forms.keySet());
     try {
       var value = (candidates.size() == 1 ? candidates.getFirst() : chooseForm(in, candidates)).read(in, unknown);
-      if (in.next()) throw oneEntry(in);
+      if (in.next()) throw oneEntryExpected(in);
       in.end();
       return value;
     } catch (CodecException failure) {
@@ -88,7 +88,7 @@ final class ChoiceShape implements Shape {
     }
   }
 
-  private static CodecException oneEntry(FormatReader in) {
+  private static CodecException oneEntryExpected(FormatReader in) {
     return in.failure("a map of one entry, from the name of the type, was expected");
   }
 

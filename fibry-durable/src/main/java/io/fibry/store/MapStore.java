@@ -123,8 +123,8 @@ final class MapStore extends MemoryStore implements StoreBackend {
       var stored = storedActor(turn.actor());
       if (turn.life() != stored.life || turn.number() != stored.lastTurn + 1 || stored.hasRefusedTurn)
         throw new StaleLifeException(turn.actor(), turn.number());
-      stored.hasRefusedTurn = true; // stays true if failIfAsked throws
-      failIfAsked();
+      stored.hasRefusedTurn = true; // stays true if failIfRequested throws
+      failIfRequested();
       stored.hasRefusedTurn = false;
       if (turn.isFullState()) stored.turns.clear();
       stored.turns.add(turn);
@@ -160,7 +160,7 @@ final class MapStore extends MemoryStore implements StoreBackend {
       if (stored.pending.values().stream().filter(waiting -> !waiting.due().isAfter(message.due())).count()
           >= maxPending)
         return CompletableFuture.completedFuture(false);
-      failIfAsked();
+      failIfRequested();
       stored.put(message);
       return CompletableFuture.completedFuture(true);
     } catch (StoreException refused) {
@@ -305,7 +305,7 @@ final class MapStore extends MemoryStore implements StoreBackend {
     return clock;
   }
 
-  private void failIfAsked() {
+  private void failIfRequested() {
     if (remainingFailures == 0) return;
     remainingFailures--;
     throw new StoreWriteException("a write failed, as the test has asked for", null);

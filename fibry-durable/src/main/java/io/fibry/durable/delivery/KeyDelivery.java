@@ -27,7 +27,7 @@ final class KeyDelivery {
   private boolean hasReadAll; // the courier's last read returned all messages that were due
   private boolean isBehind; // messages that were due at the last read are not delivered yet
   private boolean hasLeftovers; // messages wait for the courier: left by senders, or begun and not done
-  private boolean hasMissed; // a sender left a message since the courier's read began
+  private boolean hasNewLeftovers; // a sender left a message since the courier's read began
   Instant lastReadAt = Instant.MIN; // time of the courier's last read
   Instant retryAt = Instant.MIN; // when a courier tries again after a failure
   int consecutiveFailures; // of couriers
@@ -60,7 +60,7 @@ final class KeyDelivery {
   /** Queues a message, or returns false if a courier must deliver it, after earlier messages. */
   boolean tryAdd(StoredMessage<Object> message) {
     hasLeftovers |= hasCourier && isBehind || consecutiveFailures > 0 || isHalted;
-    hasMissed |= hasLeftovers;
+    hasNewLeftovers |= hasLeftovers;
     if (!hasLeftovers) add(message);
     return !hasLeftovers;
   }
@@ -136,7 +136,7 @@ final class KeyDelivery {
     isBehind = true;
     hasReadAll = false;
     hasLeftovers = false;
-    hasMissed = false;
+    hasNewLeftovers = false;
   }
 
   /**
@@ -164,7 +164,7 @@ final class KeyDelivery {
    * Returns whether the courier can add to its batch messages that senders left during its read.
    */
   boolean shouldReadOnceMore() {
-    return hasReadAll && hasMissed && !isHalted;
+    return hasReadAll && hasNewLeftovers && !isHalted;
   }
 
   boolean shouldReadAgain() {

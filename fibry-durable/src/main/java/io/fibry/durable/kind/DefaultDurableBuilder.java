@@ -36,7 +36,7 @@ public record DefaultDurableBuilder<M>(String name, MessageCodecs<M> messages, i
   @Override
   @SuppressWarnings("unchecked") // `initial` is an S
   public <S> Durable.StateStep<S, M> state(S initial) {
-    var type = (Class<S>) typeOf(Objects.requireNonNull(initial, "initial"));
+    var type = (Class<S>) outermostTypeOf(Objects.requireNonNull(initial, "initial"));
     var codec = codecOf(name, "state", type);
     if (isSingleton(type)) throw new IllegalArgumentException("kind '" + name + "' begins with the only object of "
         + type.getName() + ", so there would be no other state; give all states a sealed interface, or give a codec");
@@ -47,7 +47,7 @@ public record DefaultDurableBuilder<M>(String name, MessageCodecs<M> messages, i
    * Returns the outermost sealed interface of the value, because later states may be of its other
    * types. If a type implements no sealed interface or several, the search ends with this type.
    */
-  private static Class<?> typeOf(Object value) {
+  private static Class<?> outermostTypeOf(Object value) {
     Class<?> type = value instanceof Enum<?> constant ? constant.getDeclaringClass() : value.getClass();
     while (!type.getName().startsWith("java.")) {
       var sealedInterfaces = Arrays.stream(type.getInterfaces()).filter(Class::isSealed).toList();
@@ -130,7 +130,7 @@ public record DefaultDurableBuilder<M>(String name, MessageCodecs<M> messages, i
   /** Returns the codec of the state; empty if its type has no codec, or only one object. */
   @SuppressWarnings("unchecked") // `initial` is an S
   private static <S> Optional<Codec<S>> codecOf(S initial) {
-    var type = (Class<S>) typeOf(initial);
+    var type = (Class<S>) outermostTypeOf(initial);
     try {
       Codec<S> codec = Codec.of(type);
       return isSingleton(type) ? Optional.empty() : Optional.of(codec);

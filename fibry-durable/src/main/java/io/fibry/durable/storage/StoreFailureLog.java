@@ -16,7 +16,7 @@ import java.util.function.LongSupplier;
  */
 public final class StoreFailureLog {
   private static final long LOG_INTERVAL_NANOS = TimeUnit.MINUTES.toNanos(1);
-  private static final String IF_REMOVED =
+  private static final String REMOVED_FIELD_ADVICE =
       ". If the type had the field before, name it with evolution.ignoreRemoved(..)";
 
   /** The time of the last line of a topic, and how many events were omitted since. */
@@ -67,14 +67,14 @@ public final class StoreFailureLog {
   public void logUnreadableSnapshot(Store.ActorId actor, RuntimeException unreadable, String unknownField) {
     String text = actor + " was read from all its events, because its snapshot cannot be read: "
         + Lines.message(unreadable) + (unknownField.isEmpty() ? ". The next snapshot replaces it"
-            : ". The snapshot stays, because this program does not know " + unknownField + IF_REMOVED);
+            : ". The snapshot stays, because this program does not know " + unknownField + REMOVED_FIELD_ADVICE);
     warn("snapshot of " + actor.kind(), text,
         ". %d more actors of this kind were read from all their events since the last such line");
   }
 
   public void logNoSnapshot(Store.ActorId actor, String field) {
     String text = actor + " continues without a new snapshot, which would lack " + field
-        + ": newer code has written that" + IF_REMOVED;
+        + ": newer code has written that" + REMOVED_FIELD_ADVICE;
     warn("newer than " + actor.kind(), text,
         ". %d more actors of this kind continued without a snapshot since the last such line");
   }

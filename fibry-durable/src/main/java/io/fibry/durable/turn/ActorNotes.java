@@ -59,7 +59,7 @@ final class ActorNotes {
         removeAnswer(answered.message());
         answers.put(answered.message(), answered);
         answerBytes += size(answered);
-        removeExpired(answered.at());
+        trimAnswers(answered.at());
       }
       case Note.Step step -> {
         var stepsOfMessage = steps.getOrDefault(step.message(), new ArrayList<>());
@@ -79,7 +79,7 @@ final class ActorNotes {
     }
   }
 
-  private void removeExpired(Instant now) {
+  private void trimAnswers(Instant now) {
     var iterator = answers.values().iterator();
     while (iterator.hasNext()) {
       var oldest = iterator.next();
@@ -103,7 +103,7 @@ final class ActorNotes {
   }
 
   /** {@return the notes to store when a message is parked} */
-  List<Note> park(Optional<String> messageId, String uniqueId) {
+  List<Note> parkingNotes(Optional<String> messageId, String uniqueId) {
     var notes = new ArrayList<Note>(0);
     if (attempts(uniqueId) > 0) notes.add(new Note.Begun(uniqueId, 0));
     messageId.filter(id -> StoredNameChecks.isIdempotent(id) && steps.containsKey(id))

@@ -74,11 +74,11 @@ final class ActorRecovery<S, E> {
     var bodies = new TreeMap<Long, byte[]>(); // by number, because a store may return a turn twice
     for (var turn : storedTurns) if (turn.number() >= firstTurn) bodies.put(turn.number(), turn.body());
     for (long number = firstTurn; number <= lastTurn; number++) if (!bodies.containsKey(number))
-      throw noEventsFailure("turn " + number + " is not stored any more", unreadable);
+      throw unrecoverableFailure("turn " + number + " is not stored any more", unreadable);
     return List.copyOf(bodies.values());
   }
 
-  private static CodecException noEventsFailure(String reason, CodecException unreadable) {
+  private static CodecException unrecoverableFailure(String reason, CodecException unreadable) {
     return new CodecException(Lines.message(unreadable) + "; nor can its state be computed from its events, because "
         + reason + ". Give events(..) a codec of the state that reads the old form, by evolution.readOld(..)",
         unreadable);
@@ -88,7 +88,7 @@ final class ActorRecovery<S, E> {
     try {
       addAll(bodies, lastTurn);
     } catch (CodecException unreadableEvent) {
-      throw noEventsFailure(Lines.message(unreadableEvent), unreadable);
+      throw unrecoverableFailure(Lines.message(unreadableEvent), unreadable);
     }
   }
 

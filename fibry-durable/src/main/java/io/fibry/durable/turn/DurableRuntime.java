@@ -305,7 +305,7 @@ final class DurableRuntime<S, E, M> {
     boolean mustPark = !storedMessage.hasAsker() || turn.isCancelledByAsker();
     if (mustPark) outbox.park(storedMessage, bytesOf(storedMessage, turn.message()), reason);
     append(false, Optional.empty(), List.of(),
-        mustPark ? actorNotes.park(turn.messageId(), storedMessage.uniqueId()) : turn.obsoleteNotes(actorNotes),
+        mustPark ? actorNotes.parkingNotes(turn.messageId(), storedMessage.uniqueId()) : turn.obsoleteNotes(actorNotes),
         outbox);
     if (mustPark) StoreRegistry.of(delivery.store()).failureLog().logParked(id, storedMessage, reason);
     turn.acknowledge();

@@ -157,7 +157,7 @@ final class TurnPipeline {
       else outbox.handled().ifPresent(message -> delivery.complete(id.key(), message.id(), message.due()));
     });
     removeStored();
-    if (!outbox.isEmpty()) onTurnSent(turn, outbox.ownIds());
+    if (!outbox.isEmpty()) trackMessages(turn, outbox.ownIds());
   }
 
   /**
@@ -180,7 +180,7 @@ final class TurnPipeline {
     }
   }
 
-  private void onTurnSent(StoreBackend.Turn turn, Set<String> ownIds) {
+  private void trackMessages(StoreBackend.Turn turn, Set<String> ownIds) {
     if (!lastStored.isDone()) unstoredTurns.add(new UnstoredTurn(lastStored, Set.copyOf(ownIds)));
     // runs when the turn is stored, and not before `unstoredTurns` has the turn
     lastStored.thenRun(() -> StoreRegistry.of(store).notifyStored(turn.outbox()));

@@ -81,14 +81,14 @@ final class LogStore extends FolderStore implements StoreBackend {
     var store = new LogStore(disk, options.clock());
     store.id = StoreIdFile.open(disk, options.segmentBytes());
     store.preallocator =
-        new SegmentPreallocator(disk, threadFactory("fibry-segments"), options.segmentBytes(), System::nanoTime);
+        new SegmentPreallocator(disk, threadPerTask("fibry-segments"), options.segmentBytes(), System::nanoTime);
     try (var indexBuilder = new IndexBuilder(store.index)) {
       store.log = SegmentLog.open(disk, store.id, store.preallocator, indexBuilder);
       indexBuilder.end();
     }
     store.index.check();
     store.compaction = new Compaction(disk, options.segmentBytes(), store.index, store.log.sealedSegments(),
-        () -> store.logWriter.syncFuture(), threadFactory("fibry-compaction"),
+        () -> store.logWriter.syncFuture(), threadPerTask("fibry-compaction"),
         () -> new DiskThrottle(System::nanoTime, LockSupport::parkNanos));
     store.log.onSealed(store.compaction::onSegmentSealed);
     store.log.onSync(store::wakeHistories);
@@ -101,7 +101,7 @@ final class LogStore extends FolderStore implements StoreBackend {
     return store;
   }
 
-  private static Executor threadFactory(String name) {
+  private static Executor threadPerTask(String name) {
     return task -> Thread.ofPlatform().daemon().name(name).start(task);
   }
 

@@ -46,7 +46,7 @@ public final class Compaction {
   private CompletableFuture<Void> pass = CompletableFuture.completedFuture(null); // guarded by this object's monitor
   private DiskThrottle throttle; // of the current pass; guarded by the monitor, as the next two fields
   private long passSize; // the number of newly sealed segments that begins a pass
-  private boolean isClosed;
+  private boolean isStopped;
 
   public Compaction(StorageDirectory disk, int size, LogIndex index, NavigableMap<Long, Segment> sealed,
       Supplier<CompletableFuture<Void>> syncAll, Executor worker, Supplier<DiskThrottle> throttleFactory) {
@@ -65,7 +65,7 @@ public final class Compaction {
    * segment.
    */
   public synchronized void onSegmentSealed() {
-    if (isClosed) return;
+    if (isStopped) return;
     long compactSegments = sealed.values().stream().filter(Segment::isCompact).count();
     long newSegments = sealed.size() - compactSegments;
     boolean isStarting = pass.isDone();
@@ -78,7 +78,7 @@ public final class Compaction {
 
   /** Called by the thread that creates segments when the disk has no space for another. */
   public synchronized void onDiskFull() {
-    if (isClosed) return;
+    if (isStopped) return;
     boolean isStarting = pass.isDone();
     if (isStarting) throttle = throttleFactory.get();
     throttle.hurry();
@@ -98,7 +98,7 @@ public final class Compaction {
       var liveRecords = new LiveRecordReader(disk, index, passThrottle);
       var rewriter = new SegmentRewriter();
       for (var segment : segments) {
-        if (isClosed()) return;
+        if (isStopped()) return;
         passThrottle.begin();
         var content = SegmentRewriter.SegmentContent.of(segment, liveRecords);
         boolean isSkipped = isDiskFull && content.seal().isAllLive();
@@ -116,8 +116,8 @@ public final class Compaction {
     }
   }
 
-  private synchronized boolean isClosed() {
-    return isClosed;
+  private synchronized boolean isStopped() {
+    return isStopped;
   }
 
   /** Writes the new segment, and puts it in place of the segments that it replaces. */
@@ -168,7 +168,7 @@ public final class Compaction {
 
   private void logFailure(Throwable failure) {
     LoggerCall.run(() -> LoggerFactory.getLogger("io.fibry.store.folder.Compaction").warn(
-        "{} keeps replaced records until {}", disk, isClosed() ? "it is opened again" : "the next segment is full",
+        "{} keeps replaced records until {}", disk, isStopped() ? "it is opened again" : "the next segment is full",
         failure));
   }
 
@@ -177,7 +177,7 @@ public final class Compaction {
    * this segment without pauses.
    */
   public synchronized void stop() {
-    isClosed = true;
+    isStopped = true;
     throttle.hurry();
   }
 

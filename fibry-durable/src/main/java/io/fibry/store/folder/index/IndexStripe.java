@@ -29,7 +29,7 @@ import java.util.function.Function;
  */
 final class IndexStripe {
   private static final int WIDTH = 4; // longs of a slot
-  private static final int LAST = 2; // index in a slot: the number of the last turn, and the bits
+  private static final int LAST_TURN = 2; // index in a slot: the number of the last turn, and the bits
   private static final int POSITION = 3; // index in a slot: its position, or NO_POSITION
   private static final int NO_POSITION = 0; // the slot is empty
   // Value of the bits: the first position belongs to the last turn with the full state.
@@ -171,7 +171,7 @@ final class IndexStripe {
     if (!hasFullState && (type == LogRecord.RecordType.SNAPSHOT || number != lastTurn(slot) + 1)) return false;
     long oldPosition = slots[slot + POSITION];
     slots[slot + POSITION] = hasFullState ? position : add(oldPosition, position);
-    slots[slot + LAST] = packTurn(number, hasFullState ? FULL_STATE_FIRST : fullStateBits(slot));
+    slots[slot + LAST_TURN] = packTurn(number, hasFullState ? FULL_STATE_FIRST : fullStateBits(slot));
     if (hasFullState && oldPosition < 0) chains.remove(link(oldPosition), count(oldPosition));
     return true;
   }
@@ -211,7 +211,7 @@ final class IndexStripe {
   }
 
   private long lastTurn(int slot) {
-    return slots[slot + LAST] >>> STATE_BITS;
+    return slots[slot + LAST_TURN] >>> STATE_BITS;
   }
 
   /**
@@ -228,7 +228,7 @@ final class IndexStripe {
   }
 
   private int fullStateBits(int slot) {
-    return (int) slots[slot + LAST] & (1 << STATE_BITS) - 1;
+    return (int) slots[slot + LAST_TURN] & (1 << STATE_BITS) - 1;
   }
 
   private static long packTurn(long lastTurn, int stateBits) {
@@ -297,7 +297,7 @@ final class IndexStripe {
     int slot = freeSlot(low);
     slots[slot] = high;
     slots[slot + 1] = low;
-    slots[slot + LAST] = turn;
+    slots[slot + LAST_TURN] = turn;
     slots[slot + POSITION] = position;
     usedSlots++;
   }

@@ -174,14 +174,14 @@ public final class LogWriter {
     } catch (StoreException broken) { // thrown by syncIfDue; commit handles its own failures
       log("entries that were reported as stored may be missing from the disk", broken);
     } catch (Throwable failure) { // most likely an OutOfMemoryError
-      failWithoutMemory(failure);
+      tryRefuseBatch(failure);
     }
   }
 
-  private void failWithoutMemory(Throwable failure) {
+  private void tryRefuseBatch(Throwable failure) {
     try {
       // The outcome is unknown, because the frame may be in the file.
-      fail(new StoreUnconfirmedException("the journal failed while it wrote", failure));
+      refuseBatch(new StoreUnconfirmedException("the journal failed while it wrote", failure));
     } catch (Throwable secondFailure) {
       // entries that were not notified are still in the batch, and are written with the next frame
     }
@@ -209,7 +209,7 @@ public final class LogWriter {
     try {
       position = append(event);
     } catch (StoreException failure) {
-      fail(failure);
+      refuseBatch(failure);
       return;
     }
     int offset = position.offset() + Frame.RECORDS_OFFSET;
@@ -249,7 +249,7 @@ public final class LogWriter {
     }
   }
 
-  private void fail(StoreException failure) {
+  private void refuseBatch(StoreException failure) {
     while (!batch.isEmpty()) refuse(batch.removeFirst(), failure);
   }
 
