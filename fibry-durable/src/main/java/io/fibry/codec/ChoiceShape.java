@@ -11,8 +11,8 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
- * The shape of values that may have several types. A value is written as a map of one entry, from
- * the name of its type to the value. Forms are added only while the codec is made.
+ * The shape of values that may have several types. A value is written as a map with one entry,
+ * whose key is the name of the value's type. Forms are added only while the codec is made.
  */
 final class ChoiceShape implements Shape {
   private record ChoiceForm(Class<?> type, Shape shape, Function<Object, Object> toCurrent) {
@@ -89,7 +89,7 @@ final class ChoiceShape implements Shape {
   }
 
   private static CodecException oneEntryExpected(FormatReader in) {
-    return in.failure("a map of one entry, from the name of the type, was expected");
+    return in.failure("a map with one entry, whose key is the name of the type, was expected");
   }
 
   /**

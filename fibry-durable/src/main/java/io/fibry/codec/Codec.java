@@ -56,8 +56,8 @@ public interface Codec<T> {
    * @param <T> the type of the values
    * @param type the type of the values
    * @return a codec
-   * @throws IllegalArgumentException if values of a part of the type cannot be written; the text
-   *     names this part
+   * @throws IllegalArgumentException if the type is or contains a type that cannot be written; the
+   *     text names it
    */
   static <T> DerivedCodec<T> of(Class<T> type) {
     return DerivedCodec.of(type, forms -> forms);
@@ -70,8 +70,8 @@ public interface Codec<T> {
    * @param type the type of the values
    * @param forms adds names and old forms
    * @return a codec
-   * @throws IllegalArgumentException if values of a part of the type cannot be written, or if the
-   * same bytes could be read as two forms of a type; the message names the part or form
+   * @throws IllegalArgumentException if the type is or contains a type that cannot be written, or
+   * if the same bytes could be read as two forms of a type
    */
   static <T> DerivedCodec<T> of(Class<T> type, UnaryOperator<SchemaEvolution<T>> forms) {
     return DerivedCodec.of(type, forms);

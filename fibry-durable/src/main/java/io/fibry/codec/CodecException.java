@@ -27,7 +27,7 @@ public final class CodecException extends RuntimeException {
 
   /**
    * Makes an exception that names only the fault, and not its position; called by formats. The text
-   * begins with a colon, because the codec puts the path of the faulty part in front of the text.
+   * begins with a colon, because the codec puts the path of the faulty value in front of the text.
    *
    * @param fault the fault, such as "it is null"
    * @return the exception, which the caller throws

@@ -63,8 +63,8 @@ public final class DerivedCodec<T> implements Codec<T> {
    * @param forms adds names and old forms
    * @param format the format of the bytes
    * @return a codec
-   * @throws IllegalArgumentException if a part of the type cannot be encoded, or if the same bytes
-   * could be read as two forms of a type
+   * @throws IllegalArgumentException if the type is or contains a type that cannot be written, or
+   * if the same bytes could be read as two forms of a type
    */
   public static <T> DerivedCodec<T> of(Class<T> type, UnaryOperator<SchemaEvolution<T>> forms, Format format) {
     Objects.requireNonNull(type, "type");

@@ -70,7 +70,7 @@ final class RecordShape implements Shape {
   }
 
   static IllegalArgumentException inaccessible(Class<?> type, Exception cause) {
-    return new IllegalArgumentException(type.getName() + " cannot be read or made from here; add 'opens "
+    return new IllegalArgumentException(type.getName() + " cannot be read or made by Fibry; add 'opens "
         + type.getPackageName() + " to io.fibry.durable' to its module", cause);
   }
 
@@ -153,7 +153,7 @@ final class RecordShape implements Shape {
 
   private static CodecException thrownBy(Throwable thrown, String source) {
     if (thrown instanceof Error error) throw error;
-    // the text begins with a colon, because the codec puts the path of the faulty part in front of
+    // the text begins with a colon, because the codec puts the path of the faulty value in front of
     // the text
     return new CodecException(": " + source + " threw " + Lines.thrown(thrown), thrown);
   }

@@ -64,7 +64,7 @@ public final class SchemaEvolution<T> {
     try {
       converted = conversion.apply(value);
     } catch (RuntimeException thrown) {
-      // the text begins with a colon, because the codec puts the path of the faulty part in front
+      // the text begins with a colon, because the codec puts the path of the faulty value in front
       // of the text
       throw new CodecException(
           ": the function for " + form.getName() + " threw " + Lines.thrown(thrown), thrown);
@@ -111,7 +111,7 @@ public final class SchemaEvolution<T> {
     Objects.requireNonNull(type, "type");
     if (Objects.requireNonNull(name, "name").isBlank() || !StandardCharsets.UTF_8.newEncoder().canEncode(name))
       throw new IllegalArgumentException(
-          "the name '" + Lines.line(name) + "' of or in " + type.getName()
+          "the name '" + Lines.line(name) + "' of " + type.getName() + " or of a part of it"
               + " is blank, or has half of a surrogate pair");
     return name;
   }
