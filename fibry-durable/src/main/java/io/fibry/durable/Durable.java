@@ -62,7 +62,7 @@ public sealed interface Durable<M> permits DurableDefinition {
    *
    * @param <E> events
    * @param kind name of the kind, which stores events
-   * @param events the codec of the definition
+   * @param events the codec of the events, as in the definition of the kind
    * @return a view that begins with the first event
    */
   static <E> EventView<E> view(String kind, Codec<E> events) {

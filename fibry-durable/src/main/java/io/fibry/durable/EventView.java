@@ -108,7 +108,7 @@ public interface EventView<E> {
    * @param builder builder of the actor
    * @param store the store that has the events
    * @param handler gets the events one by one
-   * @return the actor, to end it; it ends by itself when the store is closed
+   * @return the actor, which the caller may end; it also ends when the store is closed
    * @throws IllegalStateException if this view has an actor at this store already
    * @throws io.fibry.store.StoreException if the name cannot be read or stored
    */

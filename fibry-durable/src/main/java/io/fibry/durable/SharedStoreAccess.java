@@ -127,7 +127,7 @@ public final class SharedStoreAccess<M> {
    *
    * @param store the store that has the messages
    * @param reader gets each actor, on a thread of the store, so it must not wait
-   * @return a subscription, which is ended by closing it
+   * @return a subscription, which ends when it is closed
    */
   public static Subscription onUnownedMessage(Store store, Consumer<Store.ActorId> reader) {
     return StoreRegistry.of(store).onUnownedMessage(Objects.requireNonNull(reader, "reader"));

@@ -8,7 +8,7 @@ import io.fibry.text.Lines;
 /**
  * A request failed because of the store. Either it was handled, but its turn or an earlier turn
  * could not be stored; or the request itself could not be stored, and is not handled. The outcome
- * is NOT_DONE if no part of the request is stored, and UNKNOWN if the store did not confirm that.
+ * is NOT_DONE if no part of the request is stored, and UNKNOWN if this is not certain.
  * It is WILL_BE_DONE if the request itself is stored and will be handled again.
  */
 public final class StorageFailedException extends RequestException {

@@ -23,7 +23,7 @@ final class DueTimes {
   private final Supplier<Instant> now;
   private final Scheduler scheduler;
   private final Consumer<String> onDue;
-  private final Map<String, Instant> dueByKey = new HashMap<>(); // this and the next fields: guarded by the monitor
+  private final Map<String, Instant> dueByKey = new HashMap<>(); // guarded by the monitor, as are the next fields
   // also has obsolete entries: their time differs from the time of their key in `dueByKey`
   private final PriorityQueue<DueEntry> queue = new PriorityQueue<>((a, b) -> a.at.compareTo(b.at));
   private Scheduler.Timer timer;
@@ -95,7 +95,7 @@ final class DueTimes {
     for (var key : removeDue()) try {
       onDue.accept(key);
     } catch (Throwable failure) { // such as a lack of memory: the other keys still get their courier
-      DurableLog.LOG.error("waiting messages for '{}' are late", Lines.escaped(key), failure);
+      DurableLog.LOG.error("messages that wait for '{}' are delivered late", Lines.escaped(key), failure);
     }
   }
 
@@ -107,14 +107,14 @@ final class DueTimes {
       var time = now.get();
       for (var entry = queue.peek(); entry != null && !entry.at.isAfter(time); entry = queue.peek()) {
         if (entry.at.equals(dueByKey.get(entry.key))) {
-          dueKeys.add(entry.key); // before the removal, because this throws if memory is short
+          dueKeys.add(entry.key); // first: if memory is short, `add` throws, and the key stays in `dueByKey`
           dueByKey.remove(entry.key);
         }
         queue.poll();
       }
       if (!queue.isEmpty() && !closed) setTimer();
     } catch (Throwable failure) {
-      DurableLog.LOG.error("waiting messages and reminders are late: no timer can be set", failure);
+      DurableLog.LOG.error("waiting messages and reminders are delivered late, because no timer can be set", failure);
     }
     return dueKeys;
   }

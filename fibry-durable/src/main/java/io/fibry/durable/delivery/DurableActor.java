@@ -188,13 +188,13 @@ public final class DurableActor<M> extends ForwardingExitable<Actor<M>> implemen
     }
   }
 
-  /** Waits until the request would overtake no message, and then asks the actor. */
+  /** Waits until couriers have delivered earlier messages, and then asks the actor. */
   private <Q, R> R askInOrder(Request<Q, R> request, RequestLimit limit) {
     awaitOrder(request, limit);
     var remaining = limit.remaining();
     try {
       return target.ask(request, remaining);
-    } catch (AskTimeoutException timeout) { // its limit is shorter if the asker itself has less time
+    } catch (AskTimeoutException timeout) { // its limit is shorter if the asker has less time left
       throw timeout.request() == request && timeout.limit().equals(remaining) ? limit.withWholeLimit(timeout) : timeout;
     }
   }
@@ -226,7 +226,8 @@ public final class DurableActor<M> extends ForwardingExitable<Actor<M>> implemen
     try {
       var answer = sendInOrder(call, limit, sending);
       isSent = true;
-      CompletableFuture<R> result = answer.newIncompleteFuture(); // made by `answer`, so WaitCycle sees waits for it
+      // made by `answer`, so that WaitCycle detects a handler that waits for `result`
+      CompletableFuture<R> result = answer.newIncompleteFuture();
       answer.whenComplete((value, failure) -> {
         delivery.release(key, call.id());
         if (failure == null) result.complete(value);
@@ -246,7 +247,7 @@ public final class DurableActor<M> extends ForwardingExitable<Actor<M>> implemen
     }
   }
 
-  /** Waits until the request would overtake no message. */
+  /** Waits until couriers have delivered earlier messages, which the request must not overtake. */
   private void awaitOrder(Request<?, ?> request, RequestLimit limit) {
     var barrier = delivery.orderBarrier(key);
     if (barrier.isDone()) return;

@@ -65,7 +65,7 @@ final class KeyDelivery {
     return !hasLeftovers;
   }
 
-  /** Queues a message. The caller then calls the actor to handle the messages up to it. */
+  /** Queues a message. The caller must then call the actor to handle all messages up to it. */
   void add(StoredMessage<Object> message) {
     queue.put(message.id(), message);
     openCalls++;

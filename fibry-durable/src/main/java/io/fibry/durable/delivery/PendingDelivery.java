@@ -49,9 +49,9 @@ public final class PendingDelivery implements StoreRegistry.Delivery, AutoClosea
   public final BlockBuilder<?> blockBuilder; // has the scope's clock and contexts, and describes requests
   // by key; this and the variables below are guarded by this object's monitor
   private final Map<String, KeyDelivery> deliveries = new HashMap<>();
-  private final Set<String> attempted = new HashSet<>(); // messages that waited at the start, and were begun after it
+  private final Set<String> attempted = new HashSet<>(); // messages that waited at `startedAt`, and were begun since
   private final DueTimes dueTimes;
-  private Function<String, Actor<Object>> actorOfKey; // null until the start
+  private Function<String, Actor<Object>> actorOfKey; // null until `start`
   private final Predicate<String> isOwnedKey; // whether this program owns the key
   private Instant startedAt = Instant.MIN; // an earlier process may have begun messages sent before this time
   private boolean closed;
@@ -177,7 +177,8 @@ public final class PendingDelivery implements StoreRegistry.Delivery, AutoClosea
   }
 
   /**
-   * Returns a future that is done as soon as a new request would overtake no messages of a courier.
+   * Returns a future that is done when a new request can be sent without overtaking messages of a
+   * courier.
    */
   synchronized CompletableFuture<Void> orderBarrier(String key) {
     var barrier = new CompletableFuture<Void>();
@@ -335,7 +336,8 @@ public final class PendingDelivery implements StoreRegistry.Delivery, AutoClosea
     synchronized (this) {
       readTime = keyDelivery(key).lastReadAt;
     }
-    store.nextDueTime(kind.id(key), readTime).ifPresent(due -> onMessageStored(key, due)); // it may be due by now
+    // the message may be due by now; `onMessageStored` then wakes a courier
+    store.nextDueTime(kind.id(key), readTime).ifPresent(due -> onMessageStored(key, due));
     synchronized (this) {
       var keyDelivery = keyDelivery(key);
       if (keyDelivery.shouldReadAgain() && !closed) return true;
@@ -416,7 +418,7 @@ public final class PendingDelivery implements StoreRegistry.Delivery, AutoClosea
       keyDelivery.retryAt = retryAt;
       keyDelivery.endReading();
     }
-    DurableLog.LOG.debug("{} is tried again: {}", kind.id(key), reason);
+    DurableLog.LOG.debug("the delivery to {} is tried again: {}", kind.id(key), reason);
     dueTimes.add(key, retryAt);
     releaseRequests(key);
   }

@@ -12,8 +12,8 @@ import java.util.concurrent.ExecutionException;
 import java.util.function.Function;
 
 /**
- * The limit that the caller of a request gave. It includes the time in which the request is stored
- * and waits for its turn. The actor is asked with the remaining time.
+ * The limit that the caller of a request gave. The limit includes the time in which the request is
+ * stored, and waits until earlier messages are sent. The actor is asked with the remaining time.
  *
  * @param clock null for NONE
  * @param startNanos time by the clock at which the limit began

@@ -18,8 +18,8 @@ public final class Immutability {
   private Immutability() {}
 
   /**
-   * Returns false if the object can be changed, or if that is not known. Checks only the object's
-   * own fields, not the objects to which they refer.
+   * Returns true only if the object certainly cannot be changed. Checks only the object's own
+   * fields, not the objects to which they refer.
    */
   public static boolean isImmutable(Object object) {
     Class<?> type = object.getClass();

@@ -95,7 +95,7 @@ public record Mail(byte[] message, Optional<Duration> every, Optional<Failed> fa
     return message.id().startsWith(PARKED_PREFIX) && message.due().equals(StoreBackend.PendingMessage.NEVER);
   }
 
-  /** Returns the id of a message without the mark of a parked message. */
+  /** Returns the id of a message without the prefix of parked messages. */
   public static String originalId(String id) {
     return id.startsWith(PARKED_PREFIX) ? id.substring(PARKED_PREFIX.length()) : id;
   }

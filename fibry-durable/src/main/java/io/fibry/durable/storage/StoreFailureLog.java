@@ -74,7 +74,7 @@ public final class StoreFailureLog {
 
   public void logNoSnapshot(Store.ActorId actor, String field) {
     String text = actor + " continues without a new snapshot, which would lack " + field
-        + ": newer code has written that" + REMOVED_FIELD_ADVICE;
+        + ": newer code has written this field" + REMOVED_FIELD_ADVICE;
     warn("newer than " + actor.kind(), text,
         ". %d more actors of this kind continued without a snapshot since the last such line");
   }

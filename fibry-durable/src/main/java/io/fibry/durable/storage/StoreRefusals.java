@@ -5,11 +5,11 @@ import io.fibry.store.StoreException;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 
-/** The reasons for which a store did not complete operations. */
+/** Finds out why a store did not complete an operation. */
 public final class StoreRefusals {
   private StoreRefusals() {}
 
-  /** Returns the exception of the store in the failure of a future. */
+  /** Returns the store's exception from the failure of a future. Wraps any other failure. */
   public static StoreException causeOf(Throwable failure) {
     var cause = failure instanceof CompletionException || failure instanceof ExecutionException ? failure.getCause()
         : failure;

@@ -29,7 +29,11 @@ import java.util.function.UnaryOperator;
 public final class StoreRegistry {
   /** Delivers the messages of a kind's actors in this process. */
   public interface Delivery {
-    /** Delivers a message when it is due. Returns false if it does not serve the actor. */
+    /**
+     * Delivers a message when it is due.
+     *
+     * @return false if this delivery does not serve the actor
+     */
     boolean deliver(Store.ActorId actor, Instant due);
   }
 

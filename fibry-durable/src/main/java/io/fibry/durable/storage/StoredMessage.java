@@ -38,7 +38,7 @@ public record StoredMessage<R>(String id, Instant due, Object message, Mail mail
     FAILED
   }
 
-  /** Returns a message that was read from the store. Throws the exceptions of its codec. */
+  /** Returns a message that was read from the store. Throws the exceptions of the codec. */
   public static StoredMessage<Object> of(StoreBackend.PendingMessage pending, Codec<?> codec) {
     var mail = Mail.read(pending.body());
     Object message = mail.isDiscarded() ? mail : codec.decode(mail.message());

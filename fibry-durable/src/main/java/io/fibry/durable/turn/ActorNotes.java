@@ -23,7 +23,7 @@ final class ActorNotes {
   private static final int NOTE_OVERHEAD = 64; // approximate bytes of a note, without its texts
 
   private final int maxAnswers;
-  private final int maxMessagesWithSteps; // idempotent messages, without parked messages
+  private final int maxMessagesWithSteps; // of idempotent messages; parked messages do not count
   private final Duration maxAnswerAge;
   private final Predicate<String> isParked;
   private final LinkedHashMap<String, Note.Answered> answers = new LinkedHashMap<>(); // by message id, oldest first
@@ -79,6 +79,7 @@ final class ActorNotes {
     }
   }
 
+  /** Removes the oldest answers until the remaining answers are within all limits. */
   private void trimAnswers(Instant now) {
     var iterator = answers.values().iterator();
     while (iterator.hasNext()) {

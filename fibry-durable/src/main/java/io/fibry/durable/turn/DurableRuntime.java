@@ -162,7 +162,7 @@ final class DurableRuntime<S, E, M> {
     while (!isFound) {
       var next = nextMessage(call, coreContext);
       if (next.isEmpty()) break;
-      isFound = next.get().id().equals(call.id()); // if a courier reads it again, a new call handles it
+      isFound = next.get().id().equals(call.id()); // if its turn is refused, a courier sends a new call
       handleStored(new TurnContext<>(this, state, next.get(), call, coreContext));
     }
     // The call stays open until the earlier turns are stored, so that no courier reads their
@@ -340,7 +340,7 @@ final class DurableRuntime<S, E, M> {
     }
   }
 
-  /** Stores the turn that erases the actor. The notes stay, because messages may be repeated. */
+  /** Stores the turn that erases the actor. The notes stay, because senders may repeat messages. */
   private void eraseState(List<byte[]> lastEvents, List<Note> notes, TurnOutbox outbox) throws Exception {
     S initialState = definition.newState(id);
     var allNotes = actorNotes.allNotes();

@@ -85,8 +85,8 @@ final class TurnContext<S, E, M> implements DurableDefinition.StateContext<S, E,
   }
 
   /**
-   * Throws inside a step. The code of a stored step does not run again, so what it added to the
-   * turn would be missing.
+   * Throws if the effect of a step is running. A stored step does not run again, so its additions
+   * to the turn would be missing.
    */
   private void checkOutsideStep() {
     checkValid();

@@ -67,7 +67,7 @@ final class TurnOutbox {
     return handled;
   }
 
-  /** Removes the message that this turn handles, or sets a repeating reminder to its next time. */
+  /** Records that this turn handles a message: removes it, or sets a repeating reminder again. */
   void markHandled(StoredMessage<?> message) {
     handled = Optional.of(message);
     if (ownMessages.containsKey(message.id())) return;

@@ -39,7 +39,7 @@ final class TurnPipeline {
   private final Semaphore unstoredPermits; // released by the store's thread
   private final ArrayDeque<UnstoredTurn> unstoredTurns = new ArrayDeque<>();
   private Set<String> reminders; // ids of all reminders that are set
-  private Set<String> parked; // unique ids that parked messages had before they were parked
+  private Set<String> parked; // unique ids of messages that were parked, until they are handled
   private Set<String> pendingAtLoad = Set.of(); // ids of the messages that waited at the load
   private long loadedNanos; // when the load ended, by System.nanoTime; compared with StoredMessage.sentNanos
   private long life; // written by the actor's thread with the monitor of `delivery`
@@ -103,7 +103,7 @@ final class TurnPipeline {
     if (!originalId.equals(pendingId)) parked.add(originalId);
   }
 
-  /** Returns whether the message is parked, so that it may be retried. */
+  /** Returns whether the message was parked, and is not handled yet. */
   boolean isParked(String uniqueId) {
     return parked.contains(uniqueId);
   }
@@ -127,7 +127,7 @@ final class TurnPipeline {
 
   // ---- turns that are being stored
 
-  /** Gives the store a turn. If this throws an IllegalArgumentException, no part is stored. */
+  /** Gives the store a turn. After an IllegalArgumentException, no part of the turn is stored. */
   void append(byte[] body, boolean isFullState, TurnOutbox outbox) {
     append(body, isFullState, outbox, store::append);
   }
@@ -173,7 +173,8 @@ final class TurnPipeline {
 
   private void acquire() {
     try {
-      if (!unstoredPermits.tryAcquire()) unstoredPermits.acquire(); // an interrupt ends only a wait
+      // `acquire` throws in an interrupted thread, even if it need not wait
+      if (!unstoredPermits.tryAcquire()) unstoredPermits.acquire();
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
       throw new CancellationException(id + " was interrupted while it waited for earlier turns to be stored");
