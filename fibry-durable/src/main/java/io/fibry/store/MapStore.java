@@ -35,7 +35,7 @@ final class MapStore extends MemoryStore implements StoreBackend {
     private final TreeSet<Long> endOffsets = new TreeSet<>();
     private long life;
     private long lastTurn; // the number of the last stored turn
-    private boolean hasRefusedTurn; // whether a turn of this life was refused: its later turns are refused, too
+    private boolean hasRefusedTurn; // whether a turn of this life was refused; then later turns are, too
 
     private void put(PendingMessage message) {
       pending.remove(message.id()); // so that the message moves to the end of the map
@@ -44,9 +44,9 @@ final class MapStore extends MemoryStore implements StoreBackend {
   }
 
   private final InstantSource clock;
-  private final Map<ActorId, StoredActor> actors = new HashMap<>(); // all fields are guarded by this object's monitor
+  private final Map<ActorId, StoredActor> actors = new HashMap<>(); // guarded by the monitor, as are the next fields
   private final TreeMap<Long, Turn> history = new TreeMap<>(); // by offset
-  private final List<MemoryHistory> openHistories = new CopyOnWriteArrayList<>(); // without closed histories
+  private final List<MemoryHistory> openHistories = new CopyOnWriteArrayList<>(); // thread-safe
   private final Map<String, Duration> retention = new HashMap<>(); // by kind: the age after which turns may be deleted
   private final Map<ActorId, ViewOffset> views = new HashMap<>(); // by actor of the view, without forgotten views
   private long lastOffset; // the offset of the last stored turn
@@ -281,7 +281,7 @@ final class MapStore extends MemoryStore implements StoreBackend {
   }
 
   /**
-   * Returns the offset up to which all views of a kind have read; MAX_VALUE if the kind has none.
+   * Returns the offset up to which all views of a kind have read; MAX_VALUE if it has no views.
    */
   private long minViewOffset(String kind) {
     return views.values().stream().filter(view -> view.kind().equals(kind)).map(ViewOffset::offset)

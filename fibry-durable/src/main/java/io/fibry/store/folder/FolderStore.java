@@ -130,8 +130,8 @@ public abstract sealed class FolderStore implements Store permits LogStore {
   }
 
   /**
-   * Returns the health of this store, also if it is closed. This never waits for the disk. The time
-   * that it takes grows with the number of actors that are loaded or have pending messages.
+   * Returns the health of this store, also if it is closed. The call never waits for the disk. Its
+   * duration grows with the number of actors that are loaded or have pending messages.
    *
    * @return counts and flags
    */
@@ -139,8 +139,8 @@ public abstract sealed class FolderStore implements Store permits LogStore {
 
   /**
    * Copies the store while it is in use. The copy is of one moment: it contains all turns that were
-   * reported as stored before this call, and no parts of turns. Until this returns, the store does
-   * not replace any file.
+   * reported as stored before this call, and no parts of turns. Until this method returns, the
+   * store does not replace any file.
    *
    * @param folder an empty folder for the copy; created if it does not exist. It does not open as a
    * store until the copy is complete
@@ -161,7 +161,7 @@ public abstract sealed class FolderStore implements Store permits LogStore {
   /**
    * Makes a backup on a disk of your own.
    *
-   * @param to a disk without files, which is not closed
+   * @param to a disk without files; this method does not close it
    */
   public abstract void backup(StorageDirectory to);
 
@@ -181,7 +181,7 @@ public abstract sealed class FolderStore implements Store permits LogStore {
    * actors and messages. When the current file is full, it also refuses turns. It tries again each
    * second
    * @param isBroken whether the disk failed in a way that leaves its content unknown. The store
-   * refuses everything: close it, repair the disk, and open it again
+   * refuses all writes: close it, repair the disk, and open it again
    * @param tornFiles names of files with a damaged end of the log, which was moved there when the
    * store was opened. Such an end is a commit that a crash cut off before any sender was notified,
    * or a commit that was damaged later, see {@code doubt} of {@link StoreCheck}
@@ -205,7 +205,7 @@ public abstract sealed class FolderStore implements Store permits LogStore {
    * @param segmentBytes the size of each file of the log in bytes
    * @param maxPendingBytes the size in bytes of the turns that may wait to be stored; when it is
    * reached, senders wait
-   * @param syncInterval the maximal time between two syncs of written turns; if zero, turns are
+   * @param syncInterval the maximum time between two syncs of written turns; if zero, turns are
    * synced before they count as stored
    * @param clock decides when messages are due
    */
@@ -252,7 +252,7 @@ public abstract sealed class FolderStore implements Store permits LogStore {
      * Counts turns as stored as soon as they are written, and syncs them to disk later. A loss of
      * power may then lose the last turns. The end of the process loses no turn.
      *
-     * @param interval the maximal time between two syncs
+     * @param interval the maximum time between two syncs
      * @return a changed copy
      */
     public Options withSyncInterval(Duration interval) {

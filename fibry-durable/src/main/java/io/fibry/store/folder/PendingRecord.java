@@ -9,7 +9,7 @@ import io.fibry.store.spi.StoreBackend;
 import java.nio.ByteBuffer;
 import java.util.concurrent.CompletableFuture;
 
-/** A record that is being stored. This future completes when the record is stored or refused. */
+/** A record that is being stored, as a future that completes when it is stored or refused. */
 abstract sealed class PendingRecord<T> extends CompletableFuture<T> implements LogWriter.LogEntry {
   final LogStore store;
   final ActorLocation location;
@@ -101,7 +101,7 @@ abstract sealed class PendingRecord<T> extends CompletableFuture<T> implements L
         store.countRefusal();
       }
       completeExceptionally(failure);
-      finishOnce(); // after the future has completed, because this may let the next life load the actor
+      finishOnce(); // after the future has completed, because `finishOnce` may let the next life load the actor
       store.compact(location);
     }
 

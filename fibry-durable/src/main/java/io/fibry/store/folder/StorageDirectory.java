@@ -9,8 +9,8 @@ import java.util.List;
 /**
  * The files of a store. The store uses its files only through this interface. A test can give the
  * store a disk that fails or loses its power. A program can give it a disk that encrypts. Several
- * threads use the files at the same time, but only one thread writes a file. Threads that load
- * actors call only {@link #read}, also for a file that is being written.
+ * threads use the files at the same time, but only one thread at a time writes to a given file.
+ * Threads that load actors call only {@link #read}, also for a file that is being written.
  */
 public interface StorageDirectory extends AutoCloseable {
 

@@ -68,7 +68,7 @@ public record StoreCheck(String store, long bytes, long frames, long actors, lon
     }
   }
 
-  /** {@return whether no byte that is known to have been on disk has changed since} */
+  /** {@return whether the store has neither defects nor lost turns} Its end may be in doubt. */
   public boolean isWhole() {
     return defects.isEmpty() && lostTurns.isEmpty();
   }

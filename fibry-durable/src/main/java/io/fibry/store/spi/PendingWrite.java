@@ -36,7 +36,7 @@ public abstract class PendingWrite<T> extends CompletableFuture<T> {
      * Makes the entry of a turn.
      *
      * @param turn the turn
-     * @param isEnd whether the turn ends the actor; views may have to read the turns before it
+     * @param isEnd whether the turn erases the actor; views may have to read the turns before it
      */
     public TurnWrite(StoreBackend.Turn turn, boolean isEnd) {
       super(turn.body().length + turn.outbox().stream().mapToLong(message -> OVERHEAD_BYTES + message.body().length)
@@ -50,7 +50,7 @@ public abstract class PendingWrite<T> extends CompletableFuture<T> {
       return turn;
     }
 
-    /** {@return whether the turn ends the actor} */
+    /** {@return whether the turn erases the actor} */
     public boolean isEnd() {
       return isEnd;
     }

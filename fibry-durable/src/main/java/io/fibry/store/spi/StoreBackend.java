@@ -79,7 +79,7 @@ public interface StoreBackend extends Store {
   }
 
   /**
-   * The stored part of an actor.
+   * The stored data of an actor, at the beginning of a life.
    *
    * @param life the number of the life that has begun; its turns must have this number
    * @param lastTurn the number of the actor's last turn, or 0 if it has none
@@ -137,7 +137,7 @@ public interface StoreBackend extends Store {
    * are stored or refused first. Turns of an earlier life that it receives later are refused.
    *
    * @param actor the actor
-   * @return the stored part of the actor
+   * @return the stored data of the actor
    * @throws StoreException if the actor cannot be read
    * @throws CancellationException if interrupted while it waits for another thread or a server. All
    *     other methods that read throw it, too
@@ -291,7 +291,7 @@ public interface StoreBackend extends Store {
 
   /**
    * Allows the store to delete old turns of a kind that are not needed to load their actors. Until
-   * this is called, a turn stays unless a later full-state turn has replaced it.
+   * this method is called, a turn stays unless a later full-state turn has replaced it.
    *
    * @param kind the kind of the actors
    * @param age the age after which turns may be deleted

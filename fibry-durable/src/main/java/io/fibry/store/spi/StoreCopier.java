@@ -139,7 +139,7 @@ final class StoreCopier {
   }
 
   private void copy(ActorId id, ActorProgress actor, StoredTurn turn) throws InterruptedException {
-    if (turn.number() <= actor.copiedTurn) return; // the history returned it before
+    if (turn.number() <= actor.copiedTurn) return; // the history has returned this turn before
     if (turn.number() > actor.baseTurn) copyBase(id, actor);
     if (turn.number() > actor.lastTurn || turn.number() > actor.baseTurn && turn.number() != actor.copiedTurn + 1)
       throw missing(id, actor);
@@ -152,7 +152,7 @@ final class StoreCopier {
         turn.isFullState() ? target.end(copy) : target.append(copy)));
     copiedTurns++;
     if (turn.number() < actor.baseTurn) return;
-    if (Arrays.hashCode(turn.body()) == actor.baseHash) actor.isBaseCopied = true; // needs no snapshot
+    if (Arrays.hashCode(turn.body()) == actor.baseHash) actor.isBaseCopied = true; // so the target needs no snapshot
     copyBase(id, actor);
   }
 

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param <E> the type of the entries
  */
-@SuppressWarnings("exports") // nullness annotations
+@SuppressWarnings("exports") // users need no module with nullness annotations
 public final class WriteInbox<E> {
   /** The action that a sender must take after it has added its entry. */
   enum SenderAction {

@@ -1,2 +1,2 @@
-/** For authors of stores: the interface that actors call, and parts that several stores share. */
+/** For authors of stores: the interface that actors call, and classes that several stores share. */
 package io.fibry.store.spi;

@@ -26,8 +26,8 @@ import org.slf4j.LoggerFactory;
  * earlier segments without the messages that the turn handled, which are dead by then. If
  * a pass ends early, the segments that it did not reach still say which messages were handled.
  *
- * <p>A pass pauses for three quarters of the time, unless a second pass is due before it has ended,
- * the disk is full, or the store is closed. When the disk is full, no further segment is sealed, so
+ * <p>A pass pauses for three quarters of the time, unless the next pass is already due, the disk is
+ * full, or the store is closed. When the disk is full, no further segment is sealed, so
  * a pass begins at once. Such a pass does not copy segments without dead records, because the copy
  * would need the space that the disk lacks, and free none.
  */
@@ -44,9 +44,9 @@ public final class Compaction {
   private final Supplier<DiskThrottle> throttleFactory; // makes a throttle for each pass
   private final ReentrantLock filesLock = new ReentrantLock(); // held while files are replaced, or a backup reads them
   private CompletableFuture<Void> pass = CompletableFuture.completedFuture(null); // guarded by this object's monitor
-  private DiskThrottle throttle; // of the current pass; guarded by the monitor, as the next two fields
+  private DiskThrottle throttle; // of the current pass; guarded by the monitor, as are the next two fields
   private long passSize; // the number of newly sealed segments that begins a pass
-  private boolean isStopped;
+  private boolean isStopped; // whether no further pass may begin
 
   public Compaction(StorageDirectory disk, int size, LogIndex index, NavigableMap<Long, Segment> sealed,
       Supplier<CompletableFuture<Void>> syncAll, Executor worker, Supplier<DiskThrottle> throttleFactory) {
@@ -76,7 +76,7 @@ public final class Compaction {
     if (isStarting) begin(List.copyOf(sealed.values()), throttle, false);
   }
 
-  /** Called by the thread that creates segments when the disk has no space for another. */
+  /** Called when the disk has no space for another segment. */
   public synchronized void onDiskFull() {
     if (isStopped) return;
     boolean isStarting = pass.isDone();
@@ -168,8 +168,8 @@ public final class Compaction {
 
   private void logFailure(Throwable failure) {
     LoggerCall.run(() -> LoggerFactory.getLogger("io.fibry.store.folder.Compaction").warn(
-        "{} keeps replaced records until {}", disk, isStopped() ? "it is opened again" : "the next segment is full",
-        failure));
+        "{} keeps replaced records until {}, because a compaction failed", disk,
+        isStopped() ? "it is opened again" : "the next segment is full", failure));
   }
 
   /**

@@ -14,7 +14,7 @@ public final class DiskThrottle {
 
   private final LongSupplier nanoTime;
   private final LongConsumer sleep; // sleeps for at most the given number of nanoseconds
-  private volatile Thread thread; // the thread that works; written by this thread, read by others
+  private volatile Thread thread; // the working thread, which writes this field; read by other threads
   private volatile boolean isHurried; // no more pauses; written by other threads
   private long workStart; // reading of `nanoTime`
   private long workNanos; // work since the last pause, in nanoseconds

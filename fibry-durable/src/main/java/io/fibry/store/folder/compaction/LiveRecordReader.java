@@ -40,7 +40,7 @@ final class LiveRecordReader {
   /**
    * The number and time of the last frame of a sealed segment.
    *
-   * @param isAllLive whether no record of the segment is dead
+   * @param isAllLive whether a rewrite would change no record of the segment
    */
   record SegmentSeal(long frameNumber, long time, boolean isAllLive) {}
 
@@ -113,7 +113,7 @@ final class LiveRecordReader {
     return isAllLive;
   }
 
-  /** Returns the live part of a record; null if all of it is dead. */
+  /** Returns a copy of a record without its dead content; null if the whole record is dead. */
   private LiveRecord liveRecord(ByteBuffer record, int segment, int offset, Predicate<String> isUnread) {
     var original = LogRecord.of(record);
     long position = ActorLocation.packPosition(segment, offset);

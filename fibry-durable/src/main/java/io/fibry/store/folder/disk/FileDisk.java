@@ -55,7 +55,7 @@ public final class FileDisk implements StorageDirectory {
     return open(folder, FileChannel::open);
   }
 
-  /** Opens a folder for a test with its own channels. */
+  /** Opens a folder; a test gives an opener that returns other channels. */
   static FileDisk open(Path folder, ChannelOpener opener) throws IOException {
     PrivateFolder.create(folder);
     return new FileDisk(folder, FolderLock.lockForWriting(folder), opener);

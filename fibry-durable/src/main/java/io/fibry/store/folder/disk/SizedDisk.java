@@ -61,7 +61,7 @@ public final class SizedDisk implements StorageDirectory {
   @Override
   public void rename(String oldName, String newName) throws IOException {
     var knownSize = sizes.get(oldName);
-    long size = knownSize != null ? knownSize : disk.size(oldName); // the file was created without this object
+    long size = knownSize != null ? knownSize : disk.size(oldName); // null if the file was created without this object
     disk.rename(oldName, newName);
     sizes.remove(oldName);
     sizes.put(newName, size);

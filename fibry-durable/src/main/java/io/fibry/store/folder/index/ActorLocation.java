@@ -117,7 +117,7 @@ public final class ActorLocation {
   public record MessageLocation(Instant due, int segment, int offset, int index) {}
 
   private final Store.ActorId actor;
-  private final ActorFingerprint fingerprint; // the fingerprint of the actor
+  private final ActorFingerprint fingerprint;
   private long[] positions; // of the records that a load reads, ascending; the end of the array may be unused
   private int positionCount; // used elements of the array
   private long lastTurn; // the number of the last stored turn, or 0 if there is none

@@ -23,7 +23,7 @@ import java.util.concurrent.Executors;
  * stripes. Records of one actor keep their order.
  */
 public final class IndexBuilder implements LogReader.FrameReader, AutoCloseable {
-  private static final int WIDTH = 4; // longs of a record, as in a stripe
+  private static final int WIDTH = 4; // longs for each record, as in a stripe
   private static final int MAX_CHUNK = 1 << 15; // records of a chunk
   private static final int MIN_CHUNK = 128; // records of the first chunk, which grows
   private static final int CHUNKS = 4;

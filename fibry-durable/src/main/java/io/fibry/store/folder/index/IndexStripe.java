@@ -12,12 +12,12 @@ import java.util.Map;
 import java.util.function.Function;
 
 /**
- * A part of a {@link LogIndex}. An actor is <i>compact</i> as long as it is not in use and has no
- * pending message. It is then a slot in a table of numbers. Otherwise it is <i>expanded</i>, an
- * {@link ActorLocation} in a map. An actor is either in the table or in the map, because it moves
- * between them under this object's monitor. The table uses open addressing and grows by a quarter.
- * With the empty slots, an actor thus takes 40 to 50 bytes for its slot of 32 bytes. The bytes of a
- * slot:
+ * A part of a {@link LogIndex}: the actors whose fingerprints have the same highest eight bits. An
+ * actor is <i>compact</i> as long as it is not in use and has no pending message. It is then a slot
+ * in a table of numbers. Otherwise it is <i>expanded</i>, an {@link ActorLocation} in a map. An
+ * actor is either in the table or in the map, because it moves between them under this object's
+ * monitor. The table uses open addressing and grows by a quarter. With the empty slots, an actor
+ * thus takes 40 to 50 bytes for its slot of 32 bytes. The bytes of a slot:
  *
  * <pre>
  * 16 fingerprint
@@ -28,7 +28,7 @@ import java.util.function.Function;
  * <p>Several positions of an actor are in a chain of {@link PositionChains}.
  */
 final class IndexStripe {
-  private static final int WIDTH = 4; // longs of a slot
+  private static final int WIDTH = 4; // longs for each slot
   private static final int LAST_TURN = 2; // index in a slot: the number of the last turn, and the bits
   private static final int POSITION = 3; // index in a slot: its position, or NO_POSITION
   private static final int NO_POSITION = 0; // the slot is empty
@@ -64,7 +64,7 @@ final class IndexStripe {
     var location =
         slot < 0 ? new ActorLocation(actor, fingerprint)
             : new ActorLocation(actor, fingerprint, positionsOf(slot), lastTurn(slot), lastFullTurn(slot));
-    expanded.put(fingerprint, location); // before the slot is removed, because this throws if memory is short
+    expanded.put(fingerprint, location); // before the slot is removed, because `put` throws if memory is short
     if (slot < 0) return location;
     if (position < 0) chains.remove(link(position), count(position));
     remove(slot);
@@ -122,8 +122,8 @@ final class IndexStripe {
   }
 
   /**
-   * Adds to the sums the numbers of actors with stored turns, of their pending messages, and of
-   * their parked messages.
+   * Adds to the sums the number of actors with stored turns, the number of all pending messages
+   * without parked messages, and the number of all parked messages.
    */
   synchronized void count(long[] sums) {
     sums[0] += usedSlots;

@@ -133,7 +133,7 @@ public final class LogIndex {
     return actors;
   }
 
-  /** The number of actors that have stored turns, and of their pending and parked messages. */
+  /** The numbers of actors with stored turns, of pending messages, and of parked messages. */
   public record IndexCounts(long actors, long pendingMessages, long parkedMessages) {}
 
   public IndexCounts counts() {

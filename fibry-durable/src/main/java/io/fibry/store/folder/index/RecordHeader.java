@@ -35,7 +35,7 @@ record RecordHeader(byte[] bytes, int offset) {
     return (long) LONG.get(bytes, offset + LogRecord.NUMBER_OFFSET);
   }
 
-  /** Returns whether the record is a turn that stores how far a view has read. */
+  /** Returns whether the record is a turn that stores the offset of a view. */
   boolean isViewTurn() {
     int kindOffset = offset + LogRecord.ACTOR_OFFSET;
     int kindStart = kindOffset + Short.BYTES;

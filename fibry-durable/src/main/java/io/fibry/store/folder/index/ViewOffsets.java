@@ -15,7 +15,7 @@ import java.util.concurrent.ConcurrentHashMap;
  * pass of compaction may read an older offset than the newest, and then keeps more turns. Before a
  * pass deletes records, it syncs the log. So the turns that stored the offsets are on disk by then.
  *
- * <p>Compaction gives frames the number of a later frame, and keeps the order of turns. So the last
+ * <p>Compaction may give a frame a higher number, and keeps the order of turns. So the last
  * turn that a view has read is also searched in frames with higher numbers. If that turn is dead,
  * the turns of its frame look unread until the view reads the next turn of its kind. These turns
  * are kept longer than needed. No turn is deleted too early, because no frame gets a lower number.
@@ -26,7 +26,10 @@ public final class ViewOffsets {
 
   ViewOffsets() {}
 
-  /** Notes how far a view has read, if the actor stores the offset of a view. */
+  /**
+   * Records the offset of a view, or removes it if the view was forgotten. Has no effect if the
+   * actor does not belong to a view.
+   */
   public void setOffset(Store.ActorId actor, byte[] body) {
     ViewOffset.kindReadBy(actor).ifPresent(kind -> setOffset(kind, actor, ViewOffset.of(actor, body)));
   }

@@ -149,8 +149,8 @@ public final class LogReader {
 
   /**
    * Checks that a segment that was created in advance has no frames. If the last segment has no
-   * torn end, only the beginning of the unused segment is checked. No later frame in it was
-   * acknowledged before its first frame was on disk.
+   * torn end, only the beginning of the unused segment is checked: a later frame is acknowledged
+   * only after the segment's first frame is on disk.
    */
   private void checkUnused(Segment unusedSegment, Segment lastSegment, int offset, boolean isTorn) throws IOException {
     open(unusedSegment);

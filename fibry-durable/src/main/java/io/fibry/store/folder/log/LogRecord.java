@@ -77,9 +77,9 @@ public record LogRecord(Store.ActorId actor, RecordType type, long number, long 
   }
 
   /**
-   * Encodes a copy of this record without its dead parts. A part is live if an actor or a view may
-   * still read it. The ids of handled messages are left out, because those messages no longer exist
-   * in the log.
+   * Encodes a copy of this record without dead messages, and without its turn if the turn is dead.
+   * A turn or message is live if an actor or a view may still read it. The ids of handled messages
+   * are left out, because those messages no longer exist in the log.
    *
    * @param isTurnLive whether the turn itself is live
    * @param liveMessages the live messages

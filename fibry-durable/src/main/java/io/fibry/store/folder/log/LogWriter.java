@@ -68,17 +68,17 @@ public final class LogWriter {
   private final LongSupplier millis; // the time in milliseconds since 1970
   private final long syncInterval; // nanoseconds between two syncs, or 0 if each commit syncs
   private final long quietTime; // nanoseconds without a commit, after which a mark is written
-  private final int maxRecordBytes; // the maximal size of a record
+  private final int maxRecordBytes; // the maximum size of a record
   private final Thread thread = Thread.ofPlatform().daemon().name("fibry-journal").unstarted(this::run);
   private final WriteInbox<LogEntry> inbox;
-  private volatile int batchSize; // entries that are being written; set by the thread
-  // Entries of the next frame; used by the thread, as the next three fields.
+  private volatile int batchSize; // number of entries that are being written; set by the journal's thread
+  // Entries of the next frame; used only by the journal's thread, as are the next three fields.
   private final ArrayDeque<LogEntry> batch = new ArrayDeque<>();
   private long firstUnsynced; // `nanoTime` of the first frame that is not synced, or 0 if all frames are synced
   private boolean isUnmarked; // whether no mark was written after the last commit
   private long lastCommit; // `nanoTime` of the last commit, or of the opening
   private final ConcurrentLinkedQueue<CompletableFuture<Void>> syncRequests = new ConcurrentLinkedQueue<>();
-  private volatile boolean hasEnded; // set by the thread; later calls of `syncFuture` fail all waiting requests
+  private volatile boolean hasEnded; // set by the journal's thread; then `syncFuture` fails all waiting requests
 
   private LogWriter(SegmentLog log, LongSupplier millis, long syncInterval, long quietTime, int maxPendingBytes) {
     this.log = log;
@@ -93,10 +93,10 @@ public final class LogWriter {
   }
 
   /**
-   * Starts the thread.
+   * Opens a journal, and starts its thread.
    *
    * @param quietTime nanoseconds without a commit, after which a mark is written
-   * @param maxPendingBytes bytes of entries that may wait to be stored; then senders wait
+   * @param maxPendingBytes max bytes of entries that wait to be stored; beyond it, senders wait
    */
   public static LogWriter open(SegmentLog log, LongSupplier millis, long syncInterval, long quietTime,
       int maxPendingBytes) {
@@ -105,7 +105,7 @@ public final class LogWriter {
     return logWriter;
   }
 
-  /** Returns the maximal size of a record in bytes. */
+  /** Returns the maximum size of a record in bytes. */
   public int maxRecordSize() {
     return maxRecordBytes;
   }

@@ -23,7 +23,7 @@ import java.util.function.Consumer;
  * the live records of all segments from that number to its own number
  * @param number the number of the segment
  * @param isCompact whether the segment was rewritten without dead records, so that the numbers of
- * its frames have gaps
+ * its frames may have gaps
  */
 public record Segment(long storeId, int firstReplaced, int number, boolean isCompact) {
   public static final int HEADER = 40; // bytes

@@ -30,9 +30,9 @@ public final class SegmentLog {
   private NavigableMap<Long, Segment> sealedSegments; // by the number of their last frame; thread-safe
   private Runnable onSealed = () -> {}; // called when a segment was sealed
   private Runnable onSync = () -> {}; // called after each sync
-  private volatile SyncStatistics syncs = SyncStatistics.NONE; // read by other threads, as the next field
+  private volatile SyncStatistics syncs = SyncStatistics.NONE; // read by other threads, as is the next field
   private volatile boolean isBroken;
-  private StoreBrokenException brokenReason; // null if the log is not broken, or no memory was left for it
+  private StoreBrokenException brokenReason; // null if the log is not broken, or memory ran out
 
   private SegmentLog(StorageDirectory disk, SegmentPreallocator preallocator) {
     this.disk = disk;
@@ -62,7 +62,7 @@ public final class SegmentLog {
     openedUnmarked = end.unconfirmedFrames().stream().anyMatch(unconfirmed -> unconfirmed.frame().records() > 0);
     tornFiles = end.tornFiles();
     sealedSegments = new ConcurrentSkipListMap<>(end.sealedSegments());
-    // Written again, because after a failed sync, a second sync without a write has no effect.
+    // The frames are written again: after a failed sync, a sync without a new write has no effect.
     for (var unconfirmed : end.unconfirmedFrames()) rewriteUnconfirmed(unconfirmed);
     if (!sealedSegments.isEmpty()) disk.sync(sealedSegments.lastEntry().getValue().name());
     disk.sync(segment.name());
@@ -75,14 +75,14 @@ public final class SegmentLog {
     disk.write(unconfirmed.segment().name(), unconfirmed.offset(), bytes.flip());
   }
 
-  /** Returns the maximal size of a frame in bytes. */
+  /** Returns the maximum size of a frame in bytes. */
   public long maxFrameSize() {
     return preallocator.size() - Segment.HEADER - 2 * Frame.MIN_SIZE;
   }
 
   /**
-   * Writes a frame. If this throws, the frame is not in the log, and will not be found later,
-   * unless the store is broken.
+   * Writes a frame. If the method throws, the log does not have the frame, now or later, unless the
+   * store is broken.
    *
    * @throws StoreFullException if the disk has no space for the next segment
    * @throws StoreWriteException if the frame cannot be written
@@ -105,9 +105,9 @@ public final class SegmentLog {
 
   /**
    * Writes a mark: a frame without records, which says that all frames before it are on disk. If a
-   * frame before a mark is damaged, the damage is detected. Without a mark, a
-   * damaged last frame would be taken for a commit that was cut off. The mark itself is not synced.
-   * The operating system writes it within seconds, and it survives the end of the process.
+   * frame before a mark is damaged, the damage is detected. Without a mark, a damaged last frame
+   * would look like a commit that was cut off. The mark itself is not synced. The operating system
+   * writes the mark within seconds, even if the process ends.
    *
    * @throws StoreWriteException if the mark cannot be written; no other byte has changed
    * @throws StoreBrokenException if it is not known which bytes are on disk
@@ -214,10 +214,10 @@ public final class SegmentLog {
     var next = segment.next();
     try {
       preallocator.awaitPrepared(next);
-    } catch (StoreWriteException folderTaken) { // no file can be created any more
+    } catch (StoreWriteException folderTaken) { // this store must create no more files
       throw markBroken("another process may own the folder", folderTaken);
     }
-    long nextCapacity = size(next); // before the seal is written, because this may throw
+    long nextCapacity = size(next); // before the seal is written, because `size` may throw
     write(Frame.ofEnd(nextFrame, lastSynced, time, Frame.FrameKind.SEALED));
     sync();
     try {

@@ -22,19 +22,19 @@ import org.slf4j.LoggerFactory;
  */
 public final class SegmentPreallocator {
   static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1); // from a failure to the next attempt
-  private static final long LOG_NANOS = TimeUnit.MINUTES.toNanos(1); // between two warnings of one full disk
+  private static final long LOG_NANOS = TimeUnit.MINUTES.toNanos(1); // between two warnings while the disk stays full
 
   private final StorageDirectory disk;
   private final Executor worker;
   private final int size; // of a segment, in bytes
   private final LongSupplier nanoTime;
   private CompletableFuture<Void> preparation = CompletableFuture.completedFuture(null);
-  // `nanoTime` of the last warning; the worker, which runs one task after the other, writes this
-  // and the next two fields.
+  // `nanoTime` of the last warning. This and the next two fields are written by one task of the
+  // worker at a time, or by the log's thread if the worker refuses a task.
   private long loggedAt;
   private boolean hasLoggedFull; // whether the last warning said that the disk is full
   private long failedAt; // `nanoTime` of the last failure; read by the log's thread after the task has ended
-  private volatile boolean isFull; // written by the worker
+  private volatile boolean isFull; // whether the last attempt failed; written as `loggedAt` is
   private volatile Runnable onFull = () -> {}; // may free disk space
 
   public SegmentPreallocator(StorageDirectory disk, Executor worker, int size, LongSupplier nanoTime) {

@@ -144,7 +144,7 @@ final class DamagedLogReader {
   /** Reads the frames of a segment. Returns whether the log continues in the next segment. */
   private boolean readFrames(Segment segment, ByteBuffer content, List<Segment> laterSegments) throws IOException {
     int offset = Segment.HEADER;
-    boolean hasCheckedLater = false; // whether later segments were read, which takes long
+    boolean hasCheckedLater = false; // later segments are read only once, because that takes long
     boolean isContinuedLater = false;
     while (true) {
       var frame = frameAt(segment, content, offset);

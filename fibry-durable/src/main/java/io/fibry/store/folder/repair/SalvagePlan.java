@@ -45,7 +45,7 @@ public final class SalvagePlan {
 
   // ---- the first pass
 
-  /** If the record has a full state, notes the number of its turn. */
+  /** If the record has a full state, remembers the number of its turn. */
   void analyze(LogRecord record) {
     if (record.type() == LogRecord.RecordType.MESSAGE || record.type() == LogRecord.RecordType.TURN) return;
     var findings = findingsOf(record.actor());
