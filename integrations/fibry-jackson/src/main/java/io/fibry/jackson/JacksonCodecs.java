@@ -30,8 +30,8 @@ public final class JacksonCodecs {
    * @param <T> the type of the values
    * @param type the class of the values
    * @return a codec
-   * @throws IllegalArgumentException if a part of the type has no form in JSON; the message
-   *     names the part
+   * @throws IllegalArgumentException if the type is or contains a type that has no form in JSON;
+   *     the text names it
    */
   public static <T> DerivedCodec<T> of(Class<T> type) {
     return of(type, forms -> forms);
@@ -44,8 +44,8 @@ public final class JacksonCodecs {
    * @param type the class of the values
    * @param forms adds names and old forms
    * @return a codec
-   * @throws IllegalArgumentException if a part of the type has no form in JSON, or if the same
-   * bytes could be read as two forms of a type
+   * @throws IllegalArgumentException if the type is or contains a type that has no form in JSON, or
+   * if the same bytes could be read as two forms of a type
    */
   public static <T> DerivedCodec<T> of(Class<T> type, UnaryOperator<SchemaEvolution<T>> forms) {
     return of(type, forms, mapperTypes -> mapperTypes);
@@ -57,10 +57,10 @@ public final class JacksonCodecs {
    * @param <T> the type of the values
    * @param type the class of the values
    * @param forms adds names and old forms
-   * @param mapperTypes adds the types that a mapper writes
+   * @param mapperTypes adds the types that a mapper writes; see {@link MappedTypes#map}
    * @return a codec
-   * @throws IllegalArgumentException if a part of the type has no form in JSON, if the same bytes
-   * could be read as two forms of a type, or if a mapper reads its example as another value
+   * @throws IllegalArgumentException if the type is or contains a type that has no form in JSON, or
+   * if the same bytes could be read as two forms of a type
    */
   public static <T> DerivedCodec<T> of(Class<T> type, UnaryOperator<SchemaEvolution<T>> forms,
       UnaryOperator<MappedTypes> mapperTypes) {

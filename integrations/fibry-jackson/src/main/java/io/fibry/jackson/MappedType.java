@@ -173,10 +173,10 @@ record MappedType(Class<?> type, Object example, JsonMapper mapper) {
   }
 
   /**
-   * Returns whether the objects at a path have the field more often in the original. The field
-   * that contains an object may be read under one name and written under another (for example with
-   * {@code @JsonAlias}), so the object then has another path. The objects whose paths are in only
-   * one tree are compared by their sum.
+   * Returns whether the objects at some path have the field more often in the original. The field
+   * that contains such an object may be read under one name and written under another, for example
+   * with {@code @JsonAlias}. The object then has another path. Therefore objects whose paths are in
+   * only one tree are compared by the sum of their counts.
    */
   private static boolean isLost(String name, JsonNode original, JsonNode rewritten) {
     var originalCounts = new HashMap<JsonPointer, Integer>();
