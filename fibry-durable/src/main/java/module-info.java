@@ -2,7 +2,6 @@ import org.jspecify.annotations.NullMarked;
 
 /** Actors that survive the process: their state is stored before their answers are sent. */
 @NullMarked
-@SuppressWarnings("module") // the modules named below are built after this one
 module io.fibry.durable {
   requires transitive io.fibry;
   requires jdk.jfr;
