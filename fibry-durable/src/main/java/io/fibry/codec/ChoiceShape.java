@@ -89,7 +89,7 @@ final class ChoiceShape implements Shape {
   }
 
   private static CodecException oneEntryExpected(FormatReader in) {
-    return in.failure("a map with one entry, whose key is the name of the type, was expected");
+    return in.failure("a map of one entry, whose key is the name of the type, was expected");
   }
 
   /**
