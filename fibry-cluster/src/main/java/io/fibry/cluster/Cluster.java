@@ -104,7 +104,7 @@ public sealed interface Cluster extends AutoCloseable permits LocalNode {
    * @param connectionProblem why no message can be sent at the moment, or empty if the node is
    * connected
    * @param partitions how many partitions of each kind this node owns
-   * @param pendingRequests requests of other nodes that are not answered yet
+   * @param pendingRequests how many requests of other nodes this node has not answered yet
    */
   record Health(boolean isAlive, Optional<String> connectionProblem, Map<String, Integer> partitions,
       int pendingRequests) {}
@@ -285,7 +285,7 @@ public sealed interface Cluster extends AutoCloseable permits LocalNode {
     private static final Duration MIN_LEASE = Duration.ofSeconds(3);
     private final String node;
     private final Duration lease;
-    private final Optional<Duration> askLimit; // empty for the limit of the scope
+    private final Optional<Duration> askLimit; // empty: the limit of the scope holds
     private final int partitions;
     private final ActorScope scope;
     private final InstantSource wallClock;
@@ -325,8 +325,8 @@ public sealed interface Cluster extends AutoCloseable permits LocalNode {
      * Sets the lease. After this time without a heartbeat, other nodes declare the node dead, and
      * requests that it has not answered fail. The node sends five heartbeats in this time.
      *
-     * @param lease at least 3 seconds. The network sets it to 6 seconds by default, or to
-     * 20 seconds with several NATS servers, whose election of a leader may take 10 seconds
+     * @param lease at least 3 seconds. By default, the network sets it to 6 seconds, or to 20
+     * seconds with several NATS replicas, whose election of a leader may take 10 seconds
      * @return a changed copy
      */
     public Options withLease(Duration lease) {

@@ -57,8 +57,8 @@ import org.slf4j.LoggerFactory;
  * actor that receives the messages of other nodes.
  */
 final class LocalNode implements Cluster {
-  private static final Duration LEAVE_TIMEOUT = Duration.ofSeconds(20); // to move partitions, and to finish work
-  private static final Duration ARRIVAL_TIMEOUT = Duration.ofSeconds(2); // of sent messages, when the node leaves
+  private static final Duration LEAVE_TIMEOUT = Duration.ofSeconds(20); // for moves of partitions, and for work
+  private static final Duration ARRIVAL_TIMEOUT = Duration.ofSeconds(2); // for sent messages, when the node leaves
 
   private final NodeContext nodeContext;
   private final Options options;
@@ -197,7 +197,7 @@ final class LocalNode implements Cluster {
           "node '" + options.node() + "' offers '" + name + "' already; close that offer");
       return register(name, ExposedActor.begin(nodeContext, subject, name, protocol, actor));
     });
-    offer.onExit().thenRun(() -> offers.remove(name, offer)); // because a program may use many names
+    offer.onExit().thenRun(() -> offers.remove(name, offer)); // otherwise ended offers would accumulate
     return offer;
   }
 

@@ -47,10 +47,10 @@ final class MemoryTable {
   }
 
   synchronized OptionalLong update(String key, byte[] value, long version, Duration lease) {
-    if (!has(key, version)) return OptionalLong.empty();
+    if (!hasVersion(key, version)) return OptionalLong.empty();
     var previous = values.get(key);
     long newVersion = put(key, value, lease);
-    previous.cancelExpiry(); // after the put: if that throws, the previous value must still expire
+    previous.cancelExpiry(); // after the put: if the put throws, the previous value must still expire
     return OptionalLong.of(newVersion);
   }
 
@@ -64,13 +64,13 @@ final class MemoryTable {
     return version;
   }
 
-  private boolean has(String key, long version) {
+  private boolean hasVersion(String key, long version) {
     var tableValue = values.get(key);
     return tableValue != null && tableValue.version == version;
   }
 
   synchronized boolean delete(String key, long version) {
-    if (!has(key, version)) return false;
+    if (!hasVersion(key, version)) return false;
     values.remove(key).cancelExpiry();
     notifyWatchers(new Entry(key, Optional.empty(), ++lastVersion));
     return true;

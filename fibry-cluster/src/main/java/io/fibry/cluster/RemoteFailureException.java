@@ -13,7 +13,7 @@ public final class RemoteFailureException extends RuntimeException {
   private final String type;
 
   /**
-   * Makes an exception. Nodes do this.
+   * Makes an exception. Called by nodes.
    *
    * @param text the text of the exception that was thrown
    * @param type the class name of the exception that was thrown

@@ -10,13 +10,13 @@ import java.util.Objects;
 public final class TransportException extends RuntimeException {
   private static final long serialVersionUID = 1;
 
-  /** Why a message or an answer was lost. */
+  /** Why an operation of the network failed. */
   public enum Failure {
     /** No node received the message, because none has subscribed to its subject. */
     NO_RECEIVER,
     /** No answer came in time. */
     TIMED_OUT,
-    /** There is no connection, so the message was not sent. */
+    /** There is no connection, so the operation was not sent to the network. */
     DISCONNECTED,
     /** The network does not permit the operation to this program. */
     DENIED,
@@ -26,13 +26,13 @@ public final class TransportException extends RuntimeException {
     UNKNOWN
   }
 
-  /** Why the message or the answer was lost. */
+  /** Why the operation failed. */
   private final Failure failure;
 
   /**
    * Called by transports.
    *
-   * @param failure why the message or the answer was lost
+   * @param failure why the operation failed
    * @param text what happened
    */
   public TransportException(Failure failure, String text) {
@@ -40,7 +40,7 @@ public final class TransportException extends RuntimeException {
     this.failure = Objects.requireNonNull(failure, "failure");
   }
 
-  /** {@return why the message or the answer was lost} */
+  /** {@return why the operation failed} */
   public Failure failure() {
     return failure;
   }

@@ -13,7 +13,7 @@ public final class UnavailableException extends RequestException {
   private static final long serialVersionUID = 1;
 
   /**
-   * Makes an exception. Nodes do this.
+   * Makes an exception. Called by nodes.
    *
    * @param text the text of the exception
    * @param actor the name of the actor that did not answer

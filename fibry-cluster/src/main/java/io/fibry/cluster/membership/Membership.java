@@ -26,10 +26,10 @@ import org.slf4j.LoggerFactory;
 /**
  * Knows which nodes are alive. A node is dead if its entry says that its life is over, or if it
  * sent no heartbeat for a lease by the clock of this node. In the latter case this node writes that
- * the life is over, at the version that it saw. If a heartbeat has changed the version, the table
- * refuses the write. A missing entry does not show whether its node is alive. Thread-safe: an actor
- * handles one entry after the other, and fields whose comments name no thread are used only by its
- * thread.
+ * the life is over, by compare-and-set on the version that it saw. If a heartbeat has changed the
+ * version, the table refuses the write. A missing entry does not show whether its node is alive.
+ * Thread-safe: an actor handles one entry after the other, and fields whose comments name no thread
+ * are used only by its thread.
  */
 public final class Membership implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Cluster.class);
@@ -113,7 +113,10 @@ public final class Membership implements AutoCloseable {
     return heartbeats.mayHaveValidLease(owner.life());
   }
 
-  /** Returns whether an owner whose node has no entry may still be alive. */
+  /**
+   * Records that the node of an owner has no entry, and returns whether the owner may still be
+   * alive.
+   */
   public boolean mayLiveWithoutEntry(PartitionRight owner) {
     return heartbeats.mayLiveWithoutEntry(owner.life());
   }

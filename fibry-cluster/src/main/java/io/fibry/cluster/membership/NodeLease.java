@@ -136,7 +136,7 @@ public final class NodeLease {
    * node of that entry is alive, its next heartbeat changes the entry, and this method throws. If
    * the entry does not change for a whole lease, its node was killed, and this method ends the life
    * of that node. The wait survives an outage of the network for up to a lease, because a server
-   * may have crashed together with the node.
+   * may have crashed together with that node.
    */
   private void join(ActorScope scope, String app) {
     if (create()) return;
@@ -203,8 +203,8 @@ public final class NodeLease {
   }
 
   /**
-   * {@return whether the entry was written; if false, the table has or had the entry of another
-   * node or life, which may be alive}
+   * {@return whether the entry was written; if false, the table had the entry of another node or
+   * life, which may be alive}
    */
   private boolean create() {
     var member = member(self().name());
@@ -285,8 +285,8 @@ public final class NodeLease {
 
   /**
    * Tells the other nodes that this node has left. If the write takes too long, other nodes notice
-   * when the lease of this node expires. If the node's scope was closed first, the actor that sends
-   * heartbeats must have ended.
+   * when the lease of this node expires. If the node's scope is closed, the caller has waited for
+   * the end of the actor that sends heartbeats.
    */
   public void announceLeave() {
     if (heartbeatActor.onExit().isDone()) {

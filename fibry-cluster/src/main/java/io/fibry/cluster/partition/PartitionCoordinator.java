@@ -101,7 +101,7 @@ public final class PartitionCoordinator<M> {
   private final Actor<PartitionEvent> coordinator;
   private final List<PartitionState> partitions;
   private final Map<String, PartitionState> partitionsByKey; // by the key of the entry in the table
-  private boolean hasWarned; // whether a warning was logged about an entry that belongs to no partition
+  private boolean hasWarned; // about an entry of the table that belongs to no partition
   private List<Member> members = List.of();
   private long settledAt; // from when on partitions may move, in nanoseconds of the clock
   private long storeCheckAt; // when the store is checked next, in nanoseconds of the clock
@@ -172,7 +172,8 @@ public final class PartitionCoordinator<M> {
   }
 
   /**
-   * Gives all partitions to other nodes, and waits for this. Drops the rest after {@code limit}.
+   * Gives all partitions to other nodes, and waits until these nodes own them. After {@code limit},
+   * drops the partitions that are left.
    */
   public void releaseAll(Duration limit) {
     try {
@@ -311,7 +312,7 @@ public final class PartitionCoordinator<M> {
         if (!partition.isOwnedHere()) gates.get(partition.number).resumeForwarding();
       }
       case AWAY -> {
-        // It failed to write its right, and another owner may have handled the held messages.
+        // This node failed to write its right, and another owner may have handled the messages.
         if (gates.get(partition.number) != null && !partition.isOwnedHere()) onLost(partition);
       }
       case ENDING -> {}

@@ -40,7 +40,7 @@ final class PartitionGate<M> {
   private static final long MAX_BYTES = 16 << 20; // of the bodies of these messages
   private static final Duration DRAIN_TIMEOUT = Duration.ofSeconds(10); // for the entities to handle their messages
   private static final Duration KILL_TIMEOUT = Duration.ofSeconds(2);
-  private static final Duration ID_RETENTION = Duration.ofSeconds(10); // of message ids; forwarding takes only 2 s
+  private static final Duration ID_RETENTION = Duration.ofSeconds(10); // of message ids; an owner forwards for only 2 s
   private static final long NO_EPOCH = -1;
 
   private sealed interface GateEvent<M> {}
@@ -50,8 +50,8 @@ final class PartitionGate<M> {
   private record ForwardedMessage<M>(InboundMessage message) implements GateEvent<M> {}
 
   /**
-   * Ends the wait for held messages, for the ownership with this epoch. The previous owner has
-   * forwarded all messages that it held, or the coordinator has stopped waiting for them.
+   * Ends the wait for the messages that the previous owner held, in the ownership with this epoch.
+   * The previous owner has forwarded all of them, or the coordinator has stopped waiting for them.
    */
   private record TransferEnd<M>(long epoch) implements GateEvent<M> {}
 
@@ -198,7 +198,9 @@ final class PartitionGate<M> {
 
   // ---- called by the coordinator
 
-  /** @param epoch the epoch of the ownership for which no held messages follow */
+  /**
+   * Ends the wait for messages that the previous owner held, in the ownership with this epoch.
+   */
   void onTransferComplete(long epoch) {
     gate.sendMessage(new TransferEnd<>(epoch));
   }

@@ -27,7 +27,7 @@ import java.util.function.Function;
 public final class RemoteOutbox {
   private static final int MAX_PENDING_BYTES = 1 << 20; // gathered and in flight; beyond that, senders wait
   private static final int MIN_WEIGHT = 256; // a smaller message counts as this number of bytes
-  // Messages in flight if all bundles are full; further messages are gathered.
+  // Max messages in flight, if each bundle counts as full; further messages are gathered.
   private static final int MAX_PENDING_MESSAGES = 1_024;
   private static final int MAX_BUNDLE_BYTES = 64 << 10; // a larger message is sent alone
 

@@ -151,9 +151,10 @@ public final class ReplyCodec {
         "the answer of actor '" + actor + "' to " + requestText + " has no known status: " + wire, actor, request, null,
         FailureOutcome.UNKNOWN);
     return switch (status.get()) {
+      // If the outcome is unknown, another request hit a full mailbox, or the other node is older.
       case FULL -> outcome == FailureOutcome.NOT_DONE
           ? new MailboxFullException(text, actor, request, (int) number(wire))
-          : new UnavailableException(text, actor, request, null, outcome); // of another request, or of an older node
+          : new UnavailableException(text, actor, request, null, outcome);
       case STOPPED -> new ActorStoppedException(text, actor, request, reason(wire, text), outcome);
       case LATE -> new AskTimeoutException(text, actor, request, Duration.ofMillis(number(wire)), null, outcome);
       case NO_REPLY -> new NoReplyException(text, actor, request);

@@ -195,7 +195,7 @@ final class SentRequest<R> implements RequestRegistry.OpenRequest {
               .orElse("the request was sent, and no node has confirmed that it has the request")
           + "; the request may still be handled", actor, request, limit, null);
     String reason = kindOf(failure) == Failure.NO_RECEIVER
-        ? destination.absenceReason().get().orElse("at the moment no node has its key") : Lines.message(failure);
+        ? destination.absenceReason().get().orElse("at the moment no node owns its partition") : Lines.message(failure);
     return new UnavailableException(describeRequest() + " did not reach actor '" + actor + "': " + reason, actor,
         request, failure,
         kindOf(failure) == Failure.UNKNOWN ? FailureOutcome.UNKNOWN : FailureOutcome.NOT_DONE);

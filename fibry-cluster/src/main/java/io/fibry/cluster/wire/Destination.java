@@ -15,11 +15,11 @@ import java.util.function.Supplier;
  * @param maxTells how many messages a bundle may have; if several nodes offer an actor, each bundle
  * goes to one of these nodes
  * @param subject the subject of the messages
- * @param cancelSubject the subject of cancellations, by which a node tells that an asker has
- * stopped waiting for its answer
+ * @param cancelSubject the subject of cancellations, by which a node tells the other nodes that an
+ * asker has stopped waiting for its answer
  * @param messageIds makes ids of messages. A node recognizes cancelled requests by their ids, and
  * also duplicates that the previous owner of a partition forwards
- * @param epoch the epoch of the last owner of the partition that answered, or 0 if none did
+ * @param epoch the highest epoch of an owner of the partition that answered; 0 before an answer
  * @param absenceReason returns why no node receives the messages at the moment; empty if a node
  * should receive them, so that they are sent again
  */
