@@ -229,13 +229,13 @@ public final class PartitionCoordinator<M> {
       case PartitionReleased release -> {
         var partition = partitions.get(release.number);
         if (gates.get(release.number) != release.gate || partition.stage() != PartitionStage.RELEASING) break;
-        partition.take(MoveStep.CLOSE);
+        partition.advance(MoveStep.CLOSE);
         tryReconcile(partition);
       }
       case PartitionEnded end -> {
         if (gates.get(end.number) != end.gate) break;
         gates.set(end.number, null);
-        partitions.get(end.number).take(MoveStep.LEAVE);
+        partitions.get(end.number).advance(MoveStep.LEAVE);
         tryReconcile(partitions.get(end.number));
       }
       case PartitionTick tick -> {
@@ -403,7 +403,7 @@ public final class PartitionCoordinator<M> {
       return;
     }
     var ownedEntities = entityFactory.entities(partition.number); // fails if the store is not available
-    partition.take(MoveStep.TAKE);
+    partition.advance(MoveStep.TAKE);
     partition.deadline = nodeContext.clock().nanoTime() + TRANSFER_TIMEOUT.toNanos();
     partition.epoch = partition.version;
     entities.set(partition.number, ownedEntities);
@@ -427,7 +427,7 @@ public final class PartitionCoordinator<M> {
 
   private void release(PartitionState partition) {
     var gate = gates.get(partition.number);
-    partition.take(MoveStep.RELEASE);
+    partition.advance(MoveStep.RELEASE);
     partition.beginMove();
     gate.releaseWhenHandled(() -> coordinator.sendMessage(new PartitionReleased(partition.number, gate)));
   }
@@ -438,7 +438,7 @@ public final class PartitionCoordinator<M> {
   }
 
   private void onReleased(PartitionState partition) {
-    partition.take(MoveStep.FREE);
+    partition.advance(MoveStep.FREE);
     partition.releasedVersion = partition.version;
     // If no other node can take the partition, its right is deleted after this time.
     partition.deadline = nodeContext.clock().nanoTime() + nodeContext.settleTime().toNanos();
@@ -452,7 +452,7 @@ public final class PartitionCoordinator<M> {
    */
   private void forwardTo(PartitionState partition, PartitionRight next) {
     if (!nodeContext.membership().isKnownFor(nodeContext.settleTime(), next)) return;
-    partition.take(MoveStep.FORWARD);
+    partition.advance(MoveStep.FORWARD);
     partition.deadline = nodeContext.clock().nanoTime() + nodeContext.settleTime().toNanos();
     gates.get(partition.number).forwardTo(next.node(), partition.version);
     partition.endMove("given to " + next.node());
@@ -466,7 +466,7 @@ public final class PartitionCoordinator<M> {
 
   private void endGate(PartitionState partition) {
     var gate = gates.get(partition.number);
-    partition.take(MoveStep.END);
+    partition.advance(MoveStep.END);
     gate.endAfterMessages(() -> coordinator.sendMessage(new PartitionEnded(partition.number, gate)));
   }
 
@@ -474,7 +474,7 @@ public final class PartitionCoordinator<M> {
   private void onLost(PartitionState partition) {
     partition.lossCount++;
     if (partition.stage() != PartitionStage.AWAY) partition.endMove("lost");
-    partition.take(MoveStep.LOSE);
+    partition.advance(MoveStep.LOSE);
     drop(partition.number);
   }
 

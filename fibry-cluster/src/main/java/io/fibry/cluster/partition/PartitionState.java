@@ -41,7 +41,7 @@ final class PartitionState {
     return stage;
   }
 
-  void take(MoveStep step) {
+  void advance(MoveStep step) {
     stage = stage.after(step);
   }
 

@@ -46,7 +46,7 @@ public final class RemoteExitWatch {
     var watch = new RemoteExitWatch(name, nodeContext);
     watch.onMembers(nodeContext.membership().members()); // an offer may end before the subscription begins
     Actor<Object> actor = InternalActors.newEventBuilder(nodeContext.scope()).newActor(watch::handle);
-    actor.closeOnExit(() -> watch.exitFuture.complete(connectionLost("this node has left its app")));
+    actor.closeOnExit(() -> watch.exitFuture.complete(noReceiver("this node has left its app")));
     Subscription subscription =
         nodeContext.membership().onEachChange(members -> actor.sendMessage(new MembersChanged(members)));
     watch.exitFuture.thenRun(() -> {
@@ -57,7 +57,7 @@ public final class RemoteExitWatch {
     return watch.exitFuture;
   }
 
-  private static ExitReason connectionLost(String text) {
+  private static ExitReason noReceiver(String text) {
     return new ExitReason.Failed(new TransportException(Failure.NO_RECEIVER, text));
   }
 
@@ -72,7 +72,7 @@ public final class RemoteExitWatch {
         if (result.failure
             .filter(failure -> failure instanceof TransportException loss && loss.failure() == Failure.NO_RECEIVER)
             .isPresent())
-          exitFuture.complete(connectionLost("no node offers an actor '" + name + "'"));
+          exitFuture.complete(noReceiver("no node offers an actor '" + name + "'"));
         else context.self().sendMessageLater(new ExitQuery(), ANSWER_TIMEOUT);
       }
       default -> throw new AssertionError(message);
@@ -87,7 +87,7 @@ public final class RemoteExitWatch {
 
   private ExitReason exitReason(List<Member> members, Member previousOwner) {
     if (members.stream().noneMatch(member -> member.id().equals(previousOwner.id())))
-      return connectionLost("node '" + previousOwner.name() + "', which had actor '" + name + "', is dead or has left");
+      return noReceiver("node '" + previousOwner.name() + "', which had actor '" + name + "', is dead or has left");
     return nodeContext.membership().endReason(previousOwner.name(), name).map(ReplyCodec::reason)
         .orElseGet(ExitReason.Stopped::new);
   }
