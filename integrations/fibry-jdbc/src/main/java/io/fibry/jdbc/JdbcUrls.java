@@ -46,11 +46,11 @@ final class JdbcUrls {
   private static boolean hasSecrets(SQLException failure) {
     var next = failure;
     for (int i = 0; next != null && i < MAX_CHAIN; i++, next = next.getNextException())
-      if (haveCausesSecrets(next)) return true;
+      if (hasSecretsInCauses(next)) return true;
     return false;
   }
 
-  private static boolean haveCausesSecrets(Throwable failure) {
+  private static boolean hasSecretsInCauses(Throwable failure) {
     var cause = failure;
     for (int i = 0; cause != null && i < MAX_CHAIN; i++, cause = cause.getCause()) {
       String text = Lines.message(cause);

@@ -118,7 +118,7 @@ record SqlDialect(List<String> schema, String setTransactionOptions, String begi
    * Reads the columns of {@link #history}, with the number of the actor's snapshot instead of the
    * body.
    */
-  String turnAges() {
+  String turnSummaries() {
     return """
         select cast(t.tx as varchar), t.place, t.actor, t.number, t.millis, s.number, t.whole
         from fibry_turn t left join fibry_snapshot s on s.kind = t.kind and s.actor = t.actor

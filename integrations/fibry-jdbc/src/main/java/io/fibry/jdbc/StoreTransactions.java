@@ -178,9 +178,9 @@ final class StoreTransactions {
   record TurnSummary(TablePosition position, Store.ActorId actor, long number, long millis, long snapshotNumber,
       boolean isFullState) {}
 
-  static List<TurnSummary> turnAges(Connection connection, SqlDialect dialect, String kind, TablePosition position)
+  static List<TurnSummary> turnSummaries(Connection connection, SqlDialect dialect, String kind, TablePosition position)
       throws SQLException {
-    return queryAll(connection, dialect.turnAges(),
+    return queryAll(connection, dialect.turnSummaries(),
         row -> new TurnSummary(readPosition(row), new Store.ActorId(kind, SqlText.decode(row.getString(3))),
             row.getLong(4),
             row.getLong(5),

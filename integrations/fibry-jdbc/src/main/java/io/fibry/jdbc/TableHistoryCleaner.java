@@ -73,7 +73,7 @@ final class TableHistoryCleaner {
   /** Checks one page of turns. The next page is another task, so that other reads come between. */
   private void delete(String kind, Instant cutoff, TablePosition position) {
     try {
-      var page = database.read(connection -> StoreTransactions.turnAges(connection, dialect, kind, position));
+      var page = database.read(connection -> StoreTransactions.turnSummaries(connection, dialect, kind, position));
       var toDelete = new StatementRows(TEXT, TEXT, NUMBER);
       boolean isFinished = page.isEmpty();
       for (var turn : page) {
@@ -116,7 +116,7 @@ final class TableHistoryCleaner {
       var slowestView = database.read(StoreTransactions::views).stream().filter(view -> view.kind().equals(kind))
           .map(view -> TableOffset.of(view.offset(), kind).position()).min(Comparator.naturalOrder());
       var start = scannedUntil.getOrDefault(kind, TablePosition.BEGINNING);
-      var page = database.read(connection -> StoreTransactions.turnAges(connection, dialect, kind, start));
+      var page = database.read(connection -> StoreTransactions.turnSummaries(connection, dialect, kind, start));
       // by key: the number of the last turn with the full state, which is the end of an actor.
       // Earlier turns stay only before an end; any other turn with the full state deletes them when
       // it is written

@@ -116,11 +116,11 @@ final class TableStore extends JdbcStore implements StoreBackend {
     if (batchWriter.isRunBy(Thread.currentThread()))
       throw new IllegalStateException(
           "a database cannot be read by a callback of its own writes; read on another thread");
-    if (batchWriter.isClosed()) throw closed();
+    if (batchWriter.isClosed()) throw closedException();
     return operation;
   }
 
-  private StoreClosedException closed() {
+  private StoreClosedException closedException() {
     return new StoreClosedException(name + " is closed");
   }
 
@@ -175,7 +175,7 @@ final class TableStore extends JdbcStore implements StoreBackend {
 
   @Override
   public History history(String kind, String afterOffset) {
-    if (batchWriter.isClosed()) throw closed();
+    if (batchWriter.isClosed()) throw closedException();
     var history =
         new TableHistory(this, kind, TableOffset.of(afterOffset, kind), histories, options.pollInterval());
     histories.add(history);
@@ -237,24 +237,24 @@ final class TableStore extends JdbcStore implements StoreBackend {
   }
 
   private CompletionStage<Void> store(Turn turn, boolean isEnd) {
-    check("a turn of ", turn.actor(), turn.body());
-    for (var message : turn.outbox()) check("a message for ", message.to(), message.body());
+    checkSize("a turn of ", turn.actor(), turn.body());
+    for (var message : turn.outbox()) checkSize("a message for ", message.to(), message.body());
     return add(new PendingWrite.TurnWrite(turn, isEnd), turn.actor());
   }
 
   @Override
   public void snapshot(Turn turn) {
-    check("a snapshot of ", turn.actor(), turn.body());
+    checkSize("a snapshot of ", turn.actor(), turn.body());
     add(new PendingWrite.SnapshotWrite(turn), turn.actor());
   }
 
   @Override
   public CompletionStage<Boolean> enqueue(PendingMessage message, int maxPending) {
-    check("a message for ", message.to(), message.body());
+    checkSize("a message for ", message.to(), message.body());
     return add(new PendingWrite.MessageWrite(message, maxPending), message.to());
   }
 
-  private void check(String description, ActorId actor, byte[] body) {
+  private void checkSize(String description, ActorId actor, byte[] body) {
     if (body.length > dialect.maxBodyBytes()) throw new IllegalArgumentException(
         description + actor + " takes " + body.length + " bytes; " + this + " takes at most "
             + dialect.maxBodyBytes());
