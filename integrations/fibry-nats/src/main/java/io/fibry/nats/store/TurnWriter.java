@@ -51,7 +51,7 @@ public final class TurnWriter {
   private final StreamHistoryCleaner historyCleaner;
   private final JetStreamLog log;
   private final Store.ActorId id;
-  private final Consumer<String> onStored; // gets the kind of the actor when turns were stored
+  private final Consumer<String> historyWaker; // gets the kind of the actor when turns were stored
   private final SerialExecutor<PendingWrite<?>> executor;
   private final PendingMessages pendingMessages;
   private final MessageWriter messageWriter;
@@ -64,13 +64,13 @@ public final class TurnWriter {
   private volatile boolean isAlive; // a life has begun and not ended; read by any thread
 
   public TurnWriter(StoreContext store, StreamHistoryCleaner historyCleaner, Store.ActorId id,
-      Consumer<String> onStored,
+      Consumer<String> historyWaker,
       Runnable onIdle) {
     this.store = store;
     this.historyCleaner = historyCleaner;
     this.log = store.log();
     this.id = id;
-    this.onStored = onStored;
+    this.historyWaker = historyWaker;
     this.pendingMessages = new PendingMessages(log, store.subjects(), id);
     this.messageWriter = new MessageWriter(store, id, pendingMessages, onIdle);
     this.executor = new SerialExecutor<>("turns of " + id, this::work, onIdle);
@@ -210,7 +210,7 @@ public final class TurnWriter {
     } finally {
       for (var task : tasks) completeTask(task, outcome);
     }
-    if (!isRefused) onStored.accept(id.kind());
+    if (!isRefused) historyWaker.accept(id.kind());
     if (!isRefused && tasks.stream().anyMatch(PendingWrite.TurnWrite::isEnd)) purgeDead();
   }
 

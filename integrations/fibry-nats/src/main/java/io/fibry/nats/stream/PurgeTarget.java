@@ -8,14 +8,14 @@ import org.slf4j.LoggerFactory;
 /** The receiver of the purge calls for a stream: the server, or a keeper. Thread-safe. */
 public final class PurgeTarget {
   private final String subject;
-  private final boolean isByKeeper;
+  private final boolean isKeeper;
   // whether a failure was logged, and no purge has succeeded after it
   private final AtomicBoolean failureLogged = new AtomicBoolean();
   private volatile String lastFailure = ""; // of the last purge; empty if it succeeded
 
-  private PurgeTarget(String subject, boolean isByKeeper) {
+  private PurgeTarget(String subject, boolean isKeeper) {
     this.subject = subject;
-    this.isByKeeper = isByKeeper;
+    this.isKeeper = isKeeper;
   }
 
   public static PurgeTarget atServer(String stream) {
@@ -31,7 +31,7 @@ public final class PurgeTarget {
   }
 
   boolean isKeeper() {
-    return isByKeeper;
+    return isKeeper;
   }
 
   /** {@return why the last purge failed, as the end of a sentence; empty if it succeeded} */
@@ -50,9 +50,9 @@ public final class PurgeTarget {
       default -> "";
     };
     if (outcome instanceof WriteOutcome.WriteSuccess) failureLogged.set(false);
-    else if ((isByKeeper || outcome instanceof WriteOutcome.WriteRejection) && failureLogged.compareAndSet(false, true))
+    else if ((isKeeper || outcome instanceof WriteOutcome.WriteRejection) && failureLogged.compareAndSet(false, true))
       LoggerFactory.getLogger(NatsStore.class).warn("turns and handled messages that are obsolete stay in their "
-          + "stream for now{}; {}", isByKeeper ? ", until a store with the role KEEPER is open" : "", lastFailure);
+          + "stream for now{}; {}", isKeeper ? ", until a store with the role KEEPER is open" : "", lastFailure);
     return outcome;
   }
 }

@@ -32,7 +32,7 @@ public final class StreamSetup {
   /** Checks a stream that exists. If it does not exist, a keeper creates it; other roles throw. */
   public static void create(JetStreamManagement management, Role role, StreamConfiguration wanted) throws IOException {
     try {
-      if (exists(management, role, wanted)) return;
+      if (checkIfExists(management, role, wanted)) return;
       if (role != Role.KEEPER) throw new IllegalStateException("stream " + wanted.getName()
           + " is missing, and a program with the role " + role + " does not create it; start a program with the "
           + "role KEEPER, which creates the stream when it first uses it");
@@ -46,7 +46,7 @@ public final class StreamSetup {
   private static void compareAgain(JetStreamManagement management, Role role, StreamConfiguration wanted)
       throws IOException {
     try {
-      exists(management, role, wanted);
+      checkIfExists(management, role, wanted);
     } catch (JetStreamApiException refusal) {
       throw toException(wanted, refusal);
     }
@@ -58,7 +58,7 @@ public final class StreamSetup {
         : new IllegalStateException(text);
   }
 
-  private static boolean exists(JetStreamManagement management, Role role, StreamConfiguration wanted)
+  private static boolean checkIfExists(JetStreamManagement management, Role role, StreamConfiguration wanted)
       throws IOException, JetStreamApiException {
     try {
       compare(wanted, role, management.getStreamInfo(wanted.getName()).getJv().map.get("config").map);

@@ -105,7 +105,7 @@ public final class NatsTable implements TableReconciler.WatchedTable, AutoClosea
   OptionalLong create(String key, byte[] value, Duration lease) {
     var version = write(key, value, 0, lease, new Headers());
     for (int i = 0; version.isEmpty() && i < 3; i++) { // other programs may change the entry between the calls
-      var lastMessage = last(key);
+      var lastMessage = lastMessage(key);
       if (lastMessage.isPresent() && !isEnded(lastMessage.get().getHeaders())) return OptionalLong.empty();
       version = write(key, value, lastMessage.map(MessageInfo::getSeq).orElse(0L), lease, new Headers());
     }
@@ -188,11 +188,11 @@ public final class NatsTable implements TableReconciler.WatchedTable, AutoClosea
   // ---- reading
 
   Optional<Entry> get(String key) {
-    return last(key).filter(message -> !isEnded(message.getHeaders()))
+    return lastMessage(key).filter(message -> !isEnded(message.getHeaders()))
         .map(message -> new Entry(key, Optional.of(emptyIfNull(message.getData())), message.getSeq()));
   }
 
-  private Optional<MessageInfo> last(String key) {
+  private Optional<MessageInfo> lastMessage(String key) {
     try {
       return Optional.of(management.getLastMessage(streamName, subjectPrefix + key));
     } catch (JetStreamApiException refusal) {

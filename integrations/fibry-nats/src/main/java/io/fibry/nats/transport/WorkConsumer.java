@@ -54,7 +54,7 @@ final class WorkConsumer implements Subscription {
   private final Actor<Object> actor;
   private final Subscription deliveries;
   private final Set<NatsWorkItem> inProgress = new HashSet<>(); // this and the next four: used only by the actor
-  private int requested; // pieces of work that were requested and have not come
+  private int awaitedPieces; // pieces of work that were requested and have not come
   private long requestedAt; // ns by System.nanoTime
   private boolean isBroken; // the server reported that the consumer failed
   private long requestNumber; // of the last request for work
@@ -116,12 +116,12 @@ final class WorkConsumer implements Subscription {
   }
 
   private void requestWork() {
-    if (requested > 0 || inProgress.size() >= maxParallel) return;
+    if (awaitedPieces > 0 || inProgress.size() >= maxParallel) return;
     int free = maxParallel - inProgress.size();
     String request = "{\"batch\":" + free + ",\"expires\":" + PULL_EXPIRY.toNanos() + "}";
     // if the request cannot be sent, the next tick tries again
     if (!trySend(log.requestSubject(consumerName), request, Optional.of(inbox + "." + ++requestNumber))) return;
-    requested = free;
+    awaitedPieces = free;
     requestedAt = System.nanoTime();
   }
 
@@ -129,7 +129,7 @@ final class WorkConsumer implements Subscription {
     int code = status.getStatus().getCode();
     // ignores heartbeats, and the end of an older request
     if (code == STATUS_HEARTBEAT || !status.getSubject().equals(inbox + "." + requestNumber)) return;
-    if (code == STATUS_TIMEOUT || code == STATUS_NOT_FOUND) requested = 0;
+    if (code == STATUS_TIMEOUT || code == STATUS_NOT_FOUND) awaitedPieces = 0;
     else onConsumerFailure(status.getStatus().getMessageWithCode());
   }
 
@@ -151,7 +151,7 @@ final class WorkConsumer implements Subscription {
   private void take(Message message) {
     var piece = new NatsWorkItem(message, message.metaData().streamSequence(), (int) message.metaData()
         .deliveredCount());
-    requested = Math.max(0, requested - 1);
+    awaitedPieces = Math.max(0, awaitedPieces - 1);
     inProgress.add(piece);
     if (closed) piece.release(Duration.ZERO);
     else worker.accept(piece);
@@ -159,7 +159,7 @@ final class WorkConsumer implements Subscription {
 
   private void reportProgress() {
     for (var piece : inProgress) trySend(piece.replySubject, "+WPI", Optional.empty());
-    if (requested > 0 && System.nanoTime() - requestedAt > PULL_LOST_NANOS) requested = 0;
+    if (awaitedPieces > 0 && System.nanoTime() - requestedAt > PULL_LOST_NANOS) awaitedPieces = 0;
     if (isBroken && !closed) recoverConsumer();
   }
 
@@ -167,7 +167,7 @@ final class WorkConsumer implements Subscription {
     try {
       makeConsumer();
       isBroken = false;
-      requested = 0;
+      awaitedPieces = 0;
     } catch (TransportException failure) {
       LOG.debug("queue {} does not deliver work yet", subject, failure); // retried at the next tick
     }
