@@ -16,8 +16,8 @@ import java.util.function.Consumer;
 import org.slf4j.LoggerFactory;
 
 /**
- * The thread that writes. It stores all waiting entries in one transaction, in the order in which
- * they were added.
+ * The thread that writes to the database. It stores all waiting entries in one transaction, in the
+ * order in which they were added.
  */
 final class BatchWriter {
   /** An entry without content: it is done when all earlier entries were stored or refused. */
@@ -37,9 +37,9 @@ final class BatchWriter {
   private final Consumer<WriteBatch> onCommit; // called after each commit
   private final Thread thread = Thread.ofPlatform().daemon().name("fibry-jdbc").unstarted(this::run);
   private final WriteInbox<PendingWrite<?>> inbox;
-  // The entries of the next commit that were neither completed nor refused; used by the writing
-  // thread only, as the next field. The queue never grows, so that no entry is lost if memory is
-  // short.
+  // The entries of the next commit that were neither completed nor refused. The queue never grows,
+  // so that no entry is lost if memory is short. Only the writing thread uses this field and the
+  // next.
   private final ArrayDeque<PendingWrite<?>> batch = new ArrayDeque<>(MAX_ENTRIES);
   private boolean isFailing; // whether the last commit failed
 
@@ -102,7 +102,7 @@ final class BatchWriter {
     }
     try {
       if (!batch.isEmpty()) storeBatch();
-    } catch (Throwable failure) { // the other entries may be stored
+    } catch (Throwable failure) { // the remaining entries may be stored, although they are refused
       refuseAll(failure);
     } finally {
       batch.clear();
@@ -142,7 +142,7 @@ final class BatchWriter {
       else stored.complete(entry);
     } catch (Throwable failure) {
       log("an entry was stored, but a callback of its future failed", failure);
-      if (!entry.isDone()) notifyRefused(entry, failure); // the lookup of the outcome failed, and no callback
+      if (!entry.isDone()) notifyRefused(entry, failure); // the lookup of the outcome failed, not a callback
     }
   }
 

@@ -115,8 +115,8 @@ record SqlDialect(List<String> schema, String setTransactionOptions, String begi
   }
 
   /**
-   * Reads the columns of {@link #history}, with the number of the actor's snapshot instead of the
-   * body.
+   * Reads tx, place, actor, number, millis, the turn number of the actor's snapshot, and whole, of
+   * turns after a position (kind, tx, place), oldest first.
    */
   String turnSummaries() {
     return """

@@ -85,7 +85,7 @@ final class TableStore extends JdbcStore implements StoreBackend {
             connection -> StoreTransactions.beginLife(connection, dialect, actor, lastTurn)));
   }
 
-  /** Waits until all turns that were added before are stored or refused. */
+  /** Waits until all entries that were added before, of any actor, are stored or refused. */
   private void await(ActorId actor) {
     var barrier = new BatchWriter.WriteBarrier();
     try {
@@ -93,7 +93,7 @@ final class TableStore extends JdbcStore implements StoreBackend {
       barrier.get();
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
-      throw new CancellationException(actor + " was interrupted while it waited until its earlier turns are stored");
+      throw new CancellationException("interrupted while earlier turns of " + actor + " were stored in " + this);
     } catch (ExecutionException failure) {
       if (failure.getCause() instanceof StoreClosedException closed) throw closed;
     }
@@ -112,6 +112,7 @@ final class TableStore extends JdbcStore implements StoreBackend {
     }
   }
 
+  /** Returns the operation. Throws if this thread writes for the store, or the store is closed. */
   private <T> Callable<T> checked(Callable<T> operation) {
     if (batchWriter.isRunBy(Thread.currentThread()))
       throw new IllegalStateException(
