@@ -94,7 +94,7 @@ public abstract sealed class NatsStore implements Store permits StreamStore {
     }
 
     /**
-     * Sets how many bytes of turns and messages may be in the process of being stored.
+     * Sets how many bytes of turns and messages may be pending. Further senders wait.
      *
      * @param bytes by default 64 MiB; a turn must fit into it
      * @return a changed copy

@@ -15,8 +15,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Logs the errors that the client reports only to its listeners, and passes refusals on to pending
- * calls.
+ * Logs the errors and connection changes that the client reports only to its listeners. Passes
+ * refusals on to pending calls, and runs callbacks after reconnections.
  */
 public final class ConnectionErrors implements ErrorListener, ConnectionListener {
   private static final Logger LOG = LoggerFactory.getLogger(NatsNetwork.class);

@@ -15,8 +15,8 @@ import java.util.concurrent.TimeUnit;
  *
  * <p><b>Order.</b> Messages of one thread are stored in the order in which the thread sent them. So
  * a message without an answer is not sent again if a later message of its thread may be stored.
- * Instead, the writer accepts its answer until the next message of the thread has its outcome. If
- * the answer is still missing then, the server may have lost the message.
+ * Instead, the writer accepts a late answer until the next message of the thread has its outcome.
+ * If the answer is still missing then, the server may have lost the message.
  */
 final class MessageWriter {
   private static final WriteOutcome NO_ANSWER = new WriteOutcome.RetryableFailure("no answer came in time", true);
@@ -52,7 +52,7 @@ final class MessageWriter {
     var outcomes = new ArrayList<WriteOutcome>();
     try {
       var admitted = admit(tasks);
-      var deadline = log.newDeadline(); // before the attempts, so that the server remembers the ids until it expires
+      var deadline = log.newDeadline(); // set before the attempts: until the deadline, the server remembers the ids
       for (var task : tasks)
         if (!admitted.contains(task)) task.complete(false);
         else writes.add(firstAttempt(task));

@@ -58,7 +58,7 @@ public final class StreamHistoryCleaner {
     onSnapshotStored(kind);
   }
 
-  /** Called when a snapshot of the kind was stored. Starts a check if it is time for the next. */
+  /** Called when a snapshot of the kind was stored. Starts a check if the next check is due. */
   void onSnapshotStored(String kind) {
     var now = store.options().clock().instant();
     var retention = retentions.get(kind);

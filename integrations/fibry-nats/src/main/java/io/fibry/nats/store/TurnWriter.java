@@ -251,7 +251,7 @@ public final class TurnWriter {
     }
   }
 
-  /** Stores the entry, which is the first message, with the other messages. Notes its position. */
+  /** Stores the entry, which is the first message, and the others. Notes the entry's position. */
   private WriteOutcome write(JournalEntry entry, List<StreamMessage> messages) {
     WriteOutcome outcome;
     try {
@@ -268,7 +268,7 @@ public final class TurnWriter {
     firstReadSeq = entry.from() == 0 ? entrySeq : entry.from();
   }
 
-  /** Looks for an entry that an attempt without an answer may have stored. */
+  /** Searches the journal for an entry that an attempt without an answer may have stored. */
   private WriteOutcome findEntry(JournalEntry entry) {
     var subject = store.subjects().turns(id);
     try {

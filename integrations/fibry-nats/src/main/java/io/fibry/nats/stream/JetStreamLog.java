@@ -42,7 +42,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * leader, because other servers may be behind. Thread-safe.
  */
 public class JetStreamLog {
-  /** How long one request usually waits for its answer. */
+  /** How long one request waits for its answer, unless its caller gives another limit. */
   public static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(5);
   private static final int NOT_FOUND = 10037; // error code of the server: no such message
   private static final int MAX_PARALLEL_READS = 256; // reads in flight in lastMessages
@@ -404,7 +404,7 @@ public class JetStreamLog {
 
   /** Repeats an attempt until its outcome is final, or the request limit has passed. */
   public WriteOutcome retryUntilSettled(WriteAttempt attempt) {
-    var deadline = newDeadline(); // set before the first attempt, so the server remembers the id until it expires
+    var deadline = newDeadline(); // set before the first attempt: until the deadline, the server remembers the id
     return retryUntilSettled(attempt, attempt.make().join(), deadline);
   }
 

@@ -29,7 +29,10 @@ public final class StreamSetup {
 
   private StreamSetup() {}
 
-  /** Checks a stream that exists. If it does not exist, a keeper creates it; other roles throw. */
+  /**
+   * Checks a stream that exists. If it does not exist, creates it for a keeper, and throws for the
+   * other roles.
+   */
   public static void create(JetStreamManagement management, Role role, StreamConfiguration wanted) throws IOException {
     try {
       if (checkIfExists(management, role, wanted)) return;
@@ -58,6 +61,7 @@ public final class StreamSetup {
         : new IllegalStateException(text);
   }
 
+  /** Returns whether the stream exists. Throws if its settings differ from the wanted settings. */
   private static boolean checkIfExists(JetStreamManagement management, Role role, StreamConfiguration wanted)
       throws IOException, JetStreamApiException {
     try {

@@ -142,9 +142,8 @@ public final class NatsTable implements TableReconciler.WatchedTable, AutoClosea
   }
 
   /**
-   * Returns whether no server received the message, so that it is not stored. That is the case
-   * while the servers elect a leader of the stream. Only the text of the client's exception shows
-   * it.
+   * Returns whether no server received the message, so that it is not stored. This happens while
+   * the servers elect a leader of the stream. Only the text of the client's exception shows it.
    */
   private static boolean hasNoReceiver(Exception failure) {
     return failure instanceof IOException && ConnectionErrors.text(failure).contains("503 No Responders");

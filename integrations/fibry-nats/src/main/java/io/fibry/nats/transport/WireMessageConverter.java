@@ -54,14 +54,14 @@ final class WireMessageConverter {
 
   private static boolean isPlain(String text) {
     for (int i = 0; i < text.length(); i++) if (!isPlain(text.charAt(i))) return false;
-    return !text.startsWith(" ") && !text.endsWith(" "); // the client would trim them
+    return !text.startsWith(" ") && !text.endsWith(" "); // the client would trim these spaces
   }
 
   private static boolean isPlain(int character) {
     return character >= ' ' && character <= '~' && character != '%';
   }
 
-  /** Decodes a header. A header of a foreign program that is not encoded is returned unchanged. */
+  /** Decodes a header. Returns it unchanged if another program wrote it without this encoding. */
   static String decode(String text) {
     if (text.indexOf('%') < 0) return text;
     try {
