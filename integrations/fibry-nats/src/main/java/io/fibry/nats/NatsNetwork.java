@@ -49,7 +49,7 @@ public final class NatsNetwork implements ClusterNetwork {
      * delete them; the keeper deletes only data that no store reads any more. While no store with
      * the role KEEPER is open, all data stays, and work continues. But with each turn an actor
      * stores the ids of the handled messages that are not deleted yet. If these ids no longer fit
-     * into a message of NATS (some ten thousand ids fit by default), its turns are refused.
+     * into a message of NATS (by default some ten thousand fit), turns of the actor are refused.
      */
     NODE,
     /**

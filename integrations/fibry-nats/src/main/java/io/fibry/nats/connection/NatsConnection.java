@@ -113,7 +113,10 @@ public final class NatsConnection implements AutoCloseable {
     }
   }
 
-  /** Returns whether the server refused a subscription. It reports this before a flush ends. */
+  /**
+   * Returns whether the server refused a subscription. The server reports a refusal before a flush
+   * ends.
+   */
   private boolean isDenied(String subject) {
     var error = connection.getLastError();
     return error != null && error.toLowerCase(Locale.ROOT).contains("violation") && error.contains('"' + subject + '"');

@@ -21,7 +21,7 @@ import java.util.concurrent.atomic.AtomicLong;
 /**
  * Sends requests over a connection. One subscription receives all answers of JetStream. A second
  * subscription receives the answers of other programs, which may not publish to the subject of the
- * first subscription. The client's own requests are not used, because they cost twice as much.
+ * first subscription. The client's own requests are not used, because each of them costs more.
  * Thread-safe.
  */
 public final class RequestMultiplexer {

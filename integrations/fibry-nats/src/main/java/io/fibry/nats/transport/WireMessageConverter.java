@@ -61,7 +61,7 @@ final class WireMessageConverter {
     return character >= ' ' && character <= '~' && character != '%';
   }
 
-  /** Decodes a header. Returns it unchanged if another program wrote it without this encoding. */
+  /** Decodes a header. Returns a text that is not in this encoding unchanged. */
   static String decode(String text) {
     if (text.indexOf('%') < 0) return text;
     try {
