@@ -172,7 +172,7 @@ public sealed interface Cluster extends AutoCloseable permits LocalNode {
    * @param <M> the work
    * @param name 1 to 64 lower-case letters, digits and hyphens, a letter first
    * @param work the type of the work
-   * @return the queue, to put work and to do it
+   * @return the queue, through which this node puts work and does work
    * @throws IllegalArgumentException if the class of the work cannot be encoded
    * @throws TransportException if there is no connection, or the network refuses the queue
    */

@@ -244,7 +244,7 @@ final class LocalNode implements Cluster {
   private <M> Exitable beginWorkers(NetworkWorkQueue<M> queue, WorkQueue.Options options, Handler<M> worker) {
     var queueWorkers = workers.compute(queue.name(), (name, previous) -> {
       if (previous != null && !previous.onExit().isDone()) throw new IllegalStateException(
-          "node '" + nodeContext.node() + "' works on queue '" + name + "' already; close that work");
+          "node '" + nodeContext.node() + "' works on queue '" + name + "' already; close these workers first");
       return new QueueWorkers<>(nodeContext.scope().anonymous(), queue, options, worker);
     });
     queueWorkers.onExit().thenRun(() -> workers.remove(queue.name(), queueWorkers));
@@ -424,7 +424,7 @@ final class LocalNode implements Cluster {
     senders.forEach((subject, sender) -> {
       try {
         if (!sender.awaitArrival(Duration.ofNanos(Math.max(0, deadline - System.nanoTime()))))
-          LoggerFactory.getLogger(Cluster.class).warn("{} ends before messages have arrived: {}", this, sender);
+          LoggerFactory.getLogger(Cluster.class).warn("{} leaves before all messages of {} have arrived", this, sender);
       } catch (InterruptedException interrupt) {
         Thread.currentThread().interrupt();
       }

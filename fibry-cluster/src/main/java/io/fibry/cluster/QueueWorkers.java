@@ -130,7 +130,7 @@ final class QueueWorkers<M> extends ForwardingExitable<QueueWorkers<M>> {
       park(piece, ReplyCodec.summarize(failure));
     } else {
       var pause = options.backoffAfter(piece.attempts());
-      LOG.warn("{} failed, attempt {} of {}; again in {}", describe(piece), piece.attempts(), options.maxAttempts(),
+      LOG.warn("{} failed, attempt {} of {}; the next in {}", describe(piece), piece.attempts(), options.maxAttempts(),
           Durations.text(pause), failure);
       piece.release(pause);
     }

@@ -361,7 +361,7 @@ abstract class QueueContract {
   void nodeRefusesSecondConsumerOfQueue() {
     Exitable consumer = mails(a).consume(1, this::send);
 
-    assertEquals("node 'a' works on queue 'mails' already; close that work",
+    assertEquals("node 'a' works on queue 'mails' already; close these workers first",
         assertThrows(IllegalStateException.class, () -> mails(a).consume(1, this::send)).getMessage());
     assertTrue(a.dump().contains("\nworks on: mails\n"), a::dump);
 
