@@ -65,7 +65,7 @@ import org.slf4j.LoggerFactory;
 public final class PartitionCoordinator<M> {
   private static final Logger LOG = LoggerFactory.getLogger(Cluster.class);
   private static final Duration TRANSFER_TIMEOUT = Duration.ofSeconds(5); // for the previous owner's held messages
-  private static final Duration SETTLE_TIMEOUT = Duration.ofSeconds(10);
+  private static final Duration OWNERS_TIMEOUT = Duration.ofSeconds(10); // for each partition to get an owner
   private static final Duration COORDINATOR_STOP_TIMEOUT = Duration.ofSeconds(2);
   private static final Duration TICK = Duration.ofMillis(500);
   private static final Duration STORE_CHECK_INTERVAL = Duration.ofMinutes(1); // of checks for pending messages
@@ -90,7 +90,7 @@ public final class PartitionCoordinator<M> {
 
   private record ReleaseAll() implements PartitionEvent, Request<ReleaseAll, Done> {}
 
-  private record SettleRequest() implements PartitionEvent, Request<SettleRequest, Done> {}
+  private record AwaitOwners() implements PartitionEvent, Request<AwaitOwners, Done> {}
 
   private final NodeContext nodeContext;
   private final String kind;
@@ -103,9 +103,9 @@ public final class PartitionCoordinator<M> {
   private final Map<String, PartitionState> partitionsByKey; // by the key of the entry in the table
   private boolean hasWarned; // about an entry of the table that belongs to no partition
   private List<Member> members = List.of();
-  private long settledAt; // from when on partitions may move, in nanoseconds of the clock
+  private long mayMoveAt; // from when on partitions may move, in nanoseconds of the clock
   private long storeCheckAt; // when the store is checked next, in nanoseconds of the clock
-  private Optional<CompletableFuture<Done>> settledFuture = Optional.empty(); // empty if no caller waits
+  private Optional<CompletableFuture<Done>> ownersFuture = Optional.empty(); // empty if no caller waits
   private Optional<CompletableFuture<Done>> releaseAllDone = Optional.empty(); // empty if this node stays a host
 
   public PartitionCoordinator(NodeContext nodeContext, String kind, int partitions, Protocol<M> protocol,
@@ -118,12 +118,12 @@ public final class PartitionCoordinator<M> {
     this.entities = new AtomicReferenceArray<>(partitions);
     this.partitions = IntStream.range(0, partitions).mapToObj(i -> new PartitionState(nodeContext, kind, i)).toList();
     this.partitionsByKey = this.partitions.stream().collect(Collectors.toUnmodifiableMap(p -> p.key, p -> p));
-    this.settledAt = nodeContext.clock().nanoTime();
-    this.storeCheckAt = settledAt + STORE_CHECK_INTERVAL.toNanos();
+    this.mayMoveAt = nodeContext.clock().nanoTime();
+    this.storeCheckAt = mayMoveAt + STORE_CHECK_INTERVAL.toNanos();
     this.coordinator = InternalActors.newEventBuilder(nodeContext.scope()).newActor(this::handle);
   }
 
-  /** Begins to take partitions. Returns when each has an owner, or after {@code SETTLE_TIMEOUT}. */
+  /** Begins to take partitions. Returns when each has an owner, or after {@code OWNERS_TIMEOUT}. */
   public void begin() {
     boolean begun = false;
     try {
@@ -137,7 +137,7 @@ public final class PartitionCoordinator<M> {
       coordinator.closeOnExit(nodeContext.lease().onExpired(() -> coordinator.sendMessage(new LeaseLapsed())));
       coordinator.sendMessageEvery(new PartitionTick(), TICK);
       nodeContext.lease().setHosted(kind, true);
-      settle();
+      awaitOwners();
       begun = true;
     } finally {
       if (!begun) dropAll();
@@ -145,9 +145,9 @@ public final class PartitionCoordinator<M> {
   }
 
   /** Waits until each partition has an owner, so that the first messages arrive at once. */
-  private void settle() {
+  private void awaitOwners() {
     try {
-      coordinator.sendMessageReturn(new SettleRequest()).orTimeout(SETTLE_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)
+      coordinator.sendMessageReturn(new AwaitOwners()).orTimeout(OWNERS_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)
           .join();
     } catch (RuntimeException failure) {
       LOG.warn("not all partitions of '{}' have an owner so far", kind, failure);
@@ -222,7 +222,7 @@ public final class PartitionCoordinator<M> {
     switch (event) {
       case MembershipUpdate update -> {
         members = update.members;
-        settledAt = nodeContext.clock().nanoTime() + nodeContext.settleTime().toNanos();
+        mayMoveAt = nodeContext.clock().nanoTime() + nodeContext.settleTime().toNanos();
         updatePreferredNodes();
       }
       case OwnershipUpdate update -> onEntry(update.entry);
@@ -248,14 +248,14 @@ public final class PartitionCoordinator<M> {
         context.replyWhen(request, releaseAllDone.get());
         updatePreferredNodes();
       }
-      case SettleRequest request -> {
-        settledFuture = Optional.of(new CompletableFuture<>());
-        context.replyWhen(request, settledFuture.get());
+      case AwaitOwners request -> {
+        ownersFuture = Optional.of(new CompletableFuture<>());
+        context.replyWhen(request, ownersFuture.get());
       }
     }
-    if (settledFuture.isPresent() && !members.isEmpty() && partitions.stream().allMatch(PartitionState::isSettled)) {
-      settledFuture.get().complete(Done.DONE);
-      settledFuture = Optional.empty();
+    if (ownersFuture.isPresent() && !members.isEmpty() && partitions.stream().allMatch(PartitionState::hasOwner)) {
+      ownersFuture.get().complete(Done.DONE);
+      ownersFuture = Optional.empty();
     }
     releaseAllDone.filter(future -> partitions.stream().allMatch(partition -> partition.stage() == PartitionStage.AWAY))
         .ifPresent(future -> future.complete(Done.DONE));
@@ -381,7 +381,7 @@ public final class PartitionCoordinator<M> {
     long moving = partitions.stream().map(partition -> partition.stage())
         .filter(EnumSet.of(PartitionStage.RELEASING, PartitionStage.CLOSED, PartitionStage.RELEASED)::contains).count();
     long owned = partitions.stream().filter(partition -> partition.stage() == PartitionStage.OWNED).count();
-    return nodeContext.clock().nanoTime() - settledAt >= 0 && moving < Math.max(1, owned / MOVING_DIVISOR);
+    return nodeContext.clock().nanoTime() - mayMoveAt >= 0 && moving < Math.max(1, owned / MOVING_DIVISOR);
   }
 
   /**

@@ -102,7 +102,7 @@ final class PartitionState {
   }
 
   /** Returns whether the partition has an owner, as far as this node knows without a query. */
-  boolean isSettled() {
+  boolean hasOwner() {
     return isOwnedHere() || right.filter(right -> !right.free()).filter(this::isListed).isPresent();
   }
 
