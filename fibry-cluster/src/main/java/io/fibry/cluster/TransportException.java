@@ -16,7 +16,10 @@ public final class TransportException extends RuntimeException {
     NO_RECEIVER,
     /** No answer came in time. */
     TIMED_OUT,
-    /** There is no connection, so the operation was not sent to the network. */
+    /**
+     * There is no connection, or the servers cannot do the operation at the moment, so it was not
+     * done.
+     */
     DISCONNECTED,
     /** The network does not permit the operation to this program. */
     DENIED,

@@ -36,7 +36,7 @@ public final class ExposedActor<M> extends ForwardingExitable<ExposedActor<M>> {
   private final InboundDispatcher<M> dispatcher;
   private final Actor<? super M> actor;
   private final Actor<Object> gate;
-  private final Subscription arrivals;
+  private final Subscription arrivals; // passes the messages of other nodes to the gate
   private volatile boolean isEnding;
   private volatile String endReason = "Stopped"; // the exit reason of the actor, if the actor ends before the offer
 
