@@ -1,4 +1,5 @@
-// The reference of ServerLoad in Go: `server` answers and closes, `server keep` keeps the connection.
+// The Go server that ServerLoad compares with Fibry: `server` sends one response and closes the
+// connection, `server keep` keeps the connection.
 package main
 
 import (

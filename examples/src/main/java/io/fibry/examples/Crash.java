@@ -14,7 +14,10 @@ class Crash {
   private static final Semaphore LAMP_BEGUN = new Semaphore(0);
   private static final Semaphore POWER = new Semaphore(0);
 
-  /** Builds a cart. A hat ends the test, and a lamp waits for a permit of {@link #POWER}. */
+  /**
+   * Returns a kind of carts. A hat adds the items to {@link #CARTS}; a lamp waits for a permit of
+   * {@link #POWER}.
+   */
   static Durable<String> cart(Durable.Builder<String> kind) {
     return kind.state("").handler((items, item, context) -> {
       if (item.equals("lamp")) {

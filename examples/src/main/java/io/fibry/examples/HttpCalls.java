@@ -22,7 +22,7 @@ class HttpCalls {
           Thread.sleep(Duration.ofNanos(1_500_000));
           return "Hello";
         })
-        .text("/together", exchange -> { // answers when all calls have arrived
+        .text("/together", exchange -> { // responds when all calls have arrived
           arrivals.countDown();
           arrivals.await();
           return "Hello";

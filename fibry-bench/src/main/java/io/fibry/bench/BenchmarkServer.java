@@ -20,9 +20,9 @@ import java.time.Duration;
 import java.util.concurrent.Executors;
 
 /**
- * A server for load tests: of Fibry, of the JDK, or written by hand. It prints its port. For each
- * line of input it prints its heap in bytes, its open descriptors and its threads. It ends when its
- * input ends.
+ * A server for load tests, made with Fibry, with the JDK, or by hand. It prints its port. For each
+ * byte of input it prints its heap in bytes, and the counts of its open descriptors and threads. It
+ * ends when its input ends.
  */
 public final class BenchmarkServer {
   private static final byte[] RESPONSE =

@@ -14,7 +14,7 @@ import org.openjdk.jmh.annotations.TearDown;
 
 /**
  * Measures the time to make an actor, for a thousand actors in a row: without a message, and with a
- * message to each. Only the second case includes the work that a peer leaves to other threads.
+ * message to each. Only the second time includes the work that a peer leaves to other threads.
  * {@code IdleActors} measures the heap of the actors.
  */
 public class Creation extends JmhBenchmark {

@@ -77,8 +77,8 @@ public final class JmhComparison {
   }
 
   /**
-   * Returns the scores by benchmark, mode and parameters. The mode {@code avgt} is not named. The
-   * file is a JSON array, which the parser of HOCON accepts only as the value of a key.
+   * Returns the scores by benchmark, mode and parameters. The keys leave out the usual mode, {@code
+   * avgt}. The file is a JSON array, which the parser of HOCON accepts only as the value of a key.
    */
   private static Map<String, Score> scores(Path file) throws IOException {
     var scores = new LinkedHashMap<String, Score>();

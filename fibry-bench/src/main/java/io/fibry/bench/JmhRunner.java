@@ -22,9 +22,9 @@ import org.openjdk.jmh.runner.options.VerboseMode;
 
 /**
  * Runs questions, which are classes with JMH benchmarks: {@code JmhRunner folder all|question
- * [options of JMH]}. In each of the {@code -f} rounds, every side has one fork, so that a change of
- * the machine's speed affects all sides. Writes a JSON file for each question. A question that
- * fails leaves no file, and the exit code is 1.
+ * [options of JMH]}. The option {@code -f} sets the number of rounds. Each round runs one fork of
+ * every side, so that a change of the machine's speed affects all sides. Writes a JSON file for
+ * each question. A question that fails leaves no file, and the exit code is 1.
  */
 public final class JmhRunner {
   private static final String ALL = "all";

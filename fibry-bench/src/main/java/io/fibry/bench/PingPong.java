@@ -61,7 +61,10 @@ public class PingPong extends JmhBenchmark {
     gameOver.acquire();
   }
 
-  /** Two threads that unpark each other. The parity of the remaining hits says which is next. */
+  /**
+   * Two threads that unpark each other. The parity of the remaining hits decides which thread hits
+   * next.
+   */
   private final class ThreadPair {
     private final Thread even = Thread.ofVirtual().unstarted(() -> player(0));
     private final Thread odd = Thread.ofVirtual().unstarted(() -> player(1));

@@ -13,8 +13,9 @@ public final class PoissonArrivals {
   }
 
   /**
-   * Calls {@code client} at each arrival until {@code end}, with the time of the arrival. Both are
-   * times of {@link System#nanoTime}. The rate is per second. The client must not block.
+   * Calls {@code client} at each arrival until {@code end}, with the time of the arrival. The
+   * arrival and {@code end} are times of {@link System#nanoTime}. The rate is per second. The
+   * client must not block.
    */
   public void run(double rate, long end, LongConsumer client) {
     for (double arrival = System.nanoTime(); (arrival += -Math.log(1 - random.nextDouble()) / rate * 1e9) < end;) {

@@ -21,7 +21,7 @@ public interface Peer extends AutoCloseable {
     return receivers;
   }
 
-  /** Waits until all actors have ended. Empty for peers whose {@link Receiver#end} waits. */
+  /** Waits until all actors have ended. Does nothing in peers whose {@link Receiver#end} waits. */
   default void awaitEnd() {}
 
   /** Closes everything except the actors. */
@@ -46,7 +46,10 @@ public interface Peer extends AutoCloseable {
 
   interface Timers extends Peer {
 
-    /** Sends a message to an actor of this peer after the delay. Running the result cancels it. */
+    /**
+     * Sends a message to an actor of this peer after the delay. Running the result cancels the
+     * timer.
+     */
     <M> Runnable later(Receiver<M> receiver, M message, Duration delay);
   }
 }

@@ -17,7 +17,10 @@ record Axis(double min, double max, boolean isLogarithmic, List<Double> ticks) {
     return ofValues(statistics.getMin(), statistics.getMax());
   }
 
-  /** Returns an axis that begins at zero, or at a power of ten below {@code min}. */
+  /**
+   * Returns a linear axis from zero or, if the values are far apart, a logarithmic axis from a
+   * power of ten below {@code min}.
+   */
   static Axis ofValues(double min, double max) {
     return areFarApart(min, max) ? logarithmic(min, max) : linear(max);
   }

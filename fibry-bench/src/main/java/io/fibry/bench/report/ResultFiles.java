@@ -47,7 +47,7 @@ public final class ResultFiles {
         object.remove("jvm");
       }
       String fileName = file.getFileName().toString();
-      // the prefix, because some file systems do not distinguish Creation.json of JMH from
+      // adds the prefix, because some file systems do not distinguish Creation.json of JMH from
       // creation.json of a scenario
       String name = isJmh(json) && !fileName.startsWith("jmh-") ? "jmh-" + fileName : fileName;
       var otherFile = filesByName.put(name.toLowerCase(Locale.ROOT), file);

@@ -20,7 +20,8 @@ import java.util.concurrent.atomic.LongAdder;
 /**
  * Compares two ways to run a program that reads files and computes. Either one pool with a platform
  * thread per processor does all work, or such a pool computes, and fibers read. Three quarters to
- * an eighth of the tasks are reads. They bypass the file cache if the operating system allows that.
+ * an eighth of the tasks are reads. Reads bypass the file cache if the operating system allows
+ * that.
  */
 public final class FileReads {
   private static final int BYTES = 1 << 20;

@@ -8,7 +8,8 @@ import java.util.concurrent.CountDownLatch;
 
 /**
  * Measures the cost of an actor, of a message in a long mailbox, and of a request. Shows whether
- * this cost grows if there are 10 or 100 times as many. Virtual threads are measured, too.
+ * these costs grow with 10 or 100 times as many actors, messages and requests. Virtual threads are
+ * measured, too.
  */
 public final class Growth {
   private Growth() {}

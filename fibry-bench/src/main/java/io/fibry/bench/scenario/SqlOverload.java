@@ -90,7 +90,7 @@ public final class SqlOverload {
     }
   }
 
-  /** Delays a query by so many microseconds, as a network would. Called by the database. */
+  /** Delays a query by {@code micros} microseconds, as a network would. Called by the database. */
   public static int travel(int micros) throws InterruptedException {
     TimeUnit.MICROSECONDS.sleep(micros);
     return micros;

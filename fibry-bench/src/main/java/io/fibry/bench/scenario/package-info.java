@@ -1,5 +1,5 @@
 /**
- * Whole programs, compared with variants by hand and on platform threads, and with published
- * values.
+ * Whole programs of Fibry. They are compared with variants on platform threads, with programs
+ * written by hand, and with published values.
  */
 package io.fibry.bench.scenario;

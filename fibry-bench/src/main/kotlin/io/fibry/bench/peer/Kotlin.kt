@@ -17,9 +17,9 @@ import kotlinx.coroutines.runBlocking
 
 /**
  * Kotlin's coroutines: a channel, and a coroutine on `Dispatchers.Default` that receives from it,
- * which replaces the obsolete `actor` builder. `trySend` never fails on an unlimited channel. Where
- * senders and askers may have to wait, they are coroutines too, because that is how Kotlin waits.
- * An asker that is a platform thread runs its coroutine on itself (`runBlocking`).
+ * which replaces the obsolete `actor` builder. `trySend` never fails on an unlimited channel.
+ * Senders and askers that may have to wait are coroutines, too, as in Kotlin programs. A platform
+ * thread that asks runs the coroutine itself (`runBlocking`).
  */
 class Kotlin : Peer.Requests, Peer.BoundedMailboxes, Peer.Timers {
   private val scope = CoroutineScope(SupervisorJob() + Dispatchers.Default)

@@ -65,8 +65,9 @@ public fun <A> A.inTurn(): CoroutineDispatcher where A : Exitable, A : Executor 
   }
 
 /**
- * The dispatchers that `inTurn` has made; the map is its own lock. A dispatcher adds a callback to
- * its actor, so an actor has at most one. It becomes garbage together with its actor.
+ * The dispatchers that `inTurn` has made; the map is its own lock. Each dispatcher adds a callback
+ * to its actor, so calls for one actor share a dispatcher while it is in use. The map keeps neither
+ * actors nor dispatchers in memory.
  */
 private val dispatchers = WeakHashMap<Exitable, WeakReference<CoroutineDispatcher>>()
 

@@ -62,7 +62,7 @@ public fun <M : Any> Durable<M>.entities(
   idle: Duration,
 ): Entities<String, M> = entities(builder, store, idle.toJavaDuration())
 
-/** Sets how many replies to `Idempotent` messages an actor remembers, and for which [time]. */
+/** Sets how many replies to `Idempotent` messages an actor remembers, and for how long ([time]). */
 public fun <M : Any> Durable.Builder<M>.deduplicate(answers: Int, time: Duration): Durable.Builder<M> =
   deduplicate(answers, time.toJavaDuration())
 

@@ -69,8 +69,8 @@ public final class FibryClusterAutoConfiguration {
   }
 
   /**
-   * Reverses the order if the start of the context fails: the scope closes first, within its limit.
-   * Otherwise Spring would destroy the node first, and could wait for a handler forever.
+   * If the start of the context fails, closes the scope before the node leaves, within the limit of
+   * the scope. Otherwise Spring would destroy the node first, and could wait for a handler forever.
    */
   @Bean
   static FailedStartCleanup fibryClusterCleanup(DefaultListableBeanFactory beans) {

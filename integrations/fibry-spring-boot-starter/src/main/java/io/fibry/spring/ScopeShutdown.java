@@ -7,7 +7,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.context.ConfigurableApplicationContext;
 
-/** Closes a scope when its context closes, and logs how many messages were handled or not. */
+/** Closes a scope with its context, and logs the counts of handled and unhandled messages. */
 final class ScopeShutdown {
   private static final Logger LOG = LoggerFactory.getLogger(ScopeShutdown.class);
   private static final int MAX_SHOWN = 10;
