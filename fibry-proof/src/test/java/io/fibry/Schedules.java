@@ -26,9 +26,9 @@ import org.jetbrains.lincheck.jvm.agent.JavaAgentAttachType;
 import org.jetbrains.lincheck.jvm.agent.LincheckInstrumentation;
 
 /**
- * Runs code under many schedules. Model checking runs one thread at a time, with the same choices
- * in each run, and fails if no thread can continue. It supports only platform threads, and a memory
- * in which every write is visible at once; jcstress covers the other cases.
+ * Runs code under many schedules. Model checking runs one thread at a time, tries the same
+ * schedules each time a test runs, and fails if no thread can continue. It supports only platform
+ * threads, and a memory in which every write is visible at once; jcstress covers the other cases.
  */
 public final class Schedules {
   private static final int MAX_RECURSION = 64; // the guarded queue recurses 24 levels deep on purpose
@@ -60,8 +60,8 @@ public final class Schedules {
   }
 
   /**
-   * Returns the number of schedules to try: a sixth of the given number in a build, and many times
-   * that number in a soak.
+   * Returns the number of schedules to try: a sixth of the given number in a build, and 140 times
+   * the given number in a soak.
    */
   private static int scaledCount(int schedules) {
     return Soak.ON ? 140 * schedules : (schedules + 5) / 6;

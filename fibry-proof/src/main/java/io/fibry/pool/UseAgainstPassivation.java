@@ -11,7 +11,7 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * A thread uses an entity while the sweeper passivates it. A user that entered (1) hands over its
+ * A thread uses an entity while the sweeper passivates it. A user that entered (1) sends its
  * message before the pill, and the sweeper sees that message. Both threads use plain fields. A user
  * that finds the entity passivated (0) would use its next incarnation. Results: 1 if the entity was
  * used, 1 if it was passivated.
@@ -20,12 +20,12 @@ import org.openjdk.jcstress.infra.results.II_Result;
 @Outcome(id = "1, 0", expect = ACCEPTABLE, desc = "used, and therefore not passivated")
 @Outcome(id = {"1, 1", "0, 1"}, expect = ACCEPTABLE, desc = "passivated, and no message came after the pill")
 @Outcome(expect = FORBIDDEN,
-    desc = "handed over after the pill (2, x), unseen by the sweeper (x, 2), or refused without a pill")
+    desc = "sent after the pill (2, x), unseen by the sweeper (x, 2), or refused without a pill")
 @State
 public class UseAgainstPassivation {
   private final Entity<String, String> entity = new Entity<>("key", 0);
   private boolean pillSent; // written by the sweeper, after it has set GONE
-  private int messageCount; // 1 after the user has handed over a message
+  private int messageCount; // 1 after the user has sent a message
   private int used;
   private int swept;
   private int seenCount; // the value of `messageCount` that the sweeper read

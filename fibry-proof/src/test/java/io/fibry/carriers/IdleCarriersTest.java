@@ -24,7 +24,7 @@ class IdleCarriersTest {
       count.incrementAndGet();
     }
 
-    /** Takes an entry. Returns whether there was one. */
+    /** Takes an entry. Returns false if there was no entry. */
     boolean take() {
       int old = count.get();
       return old > 0 && (count.compareAndSet(old, old - 1) || take());
@@ -46,7 +46,7 @@ class IdleCarriersTest {
       idle.wakeOne(sleepers);
     }
 
-    /** One search of a carrier, which runs entries until there is none, and then sleeps. */
+    /** One search of a carrier, which takes entries until no entry is left, and then sleeps. */
     void carry(int number) {
       boolean isFound = false;
       if (idle.beginSearch(sleepers.length)) {
@@ -60,7 +60,7 @@ class IdleCarriersTest {
       if (sleep(sleepers[number])) while (entries.take());
     }
 
-    /** Falls asleep, unless there is an entry. Returns whether there was one. */
+    /** Falls asleep, unless it can take an entry. Returns whether it took an entry. */
     protected boolean sleep(Sleeper sleeper) {
       idle.beginSleep(sleeper);
       if (!entries.take()) return false;
@@ -78,7 +78,7 @@ class IdleCarriersTest {
     }
   }
 
-  /** The carrier looks at the queue before it falls asleep, and not after it. */
+  /** The carrier checks the queue before it announces its sleep, but not afterwards. */
   private static final class EarlyLook extends TwoCarriers {
     @Override
     protected boolean sleep(Sleeper sleeper) {

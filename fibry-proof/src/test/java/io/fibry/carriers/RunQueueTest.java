@@ -59,7 +59,7 @@ class RunQueueTest {
     }
   }
 
-  /** A queue with one slot and a planted fault. */
+  /** A correct queue with one slot. Each subclass plants a fault in it. */
   private static class OneSlot implements Operations {
     protected volatile Runnable slot;
     protected volatile int head;
@@ -160,7 +160,7 @@ class RunQueueTest {
 
   private static void own(Operations queue, List<Counted> entries) {
     for (var entry : entries) {
-      if (!queue.add(entry)) count(entries, entry); // full: as in the shared queue, another takes it
+      if (!queue.add(entry)) count(entries, entry); // full: counts as taken from the shared queue
       if (entry == entries.get(1)) count(entries, queue.takeOwn());
       if (entry == entries.get(2)) queue.clean();
     }

@@ -40,8 +40,10 @@ final class History {
   private final Map<Long, Integer> handled = new ConcurrentHashMap<>();
   private final Map<String, Map<Long, Long>> positions = new ConcurrentHashMap<>(); // positions of answered ids, by key
   private final Map<String, Queue<Long>> handledIds = new ConcurrentHashMap<>(); // in the order of handling, by key
-  private final Map<String, String> owners = new ConcurrentHashMap<>(); // the node of each active ledger, by key
-  private final Set<String> duplicates = ConcurrentHashMap.newKeySet(); // ledgers that were active on two nodes at once
+  // The node of each active entity without a store, by key
+  private final Map<String, String> owners = new ConcurrentHashMap<>();
+  // Entities without a store that were active on two nodes at once
+  private final Set<String> duplicates = ConcurrentHashMap.newKeySet();
   private final ConcurrentLinkedQueue<Answer> answers = new ConcurrentLinkedQueue<>();
   private final List<String> errors = new ArrayList<>();
 
@@ -56,7 +58,7 @@ final class History {
     if (previous != null) fail(id, "ended twice, " + previous + " and " + end);
   }
 
-  /** Called when an accepted message becomes a dead letter. */
+  /** Replaces the outcome of a message that was refused or has become a dead letter. */
   void deadLetter(long id, End end) {
     ends.put(id, end);
   }
@@ -194,7 +196,7 @@ final class History {
    * lost, and messages keep their order.
    */
   void checkMoves(Set<Long> stored) {
-    for (var ledger : duplicates) fail(0, ledger + ": active on both at once");
+    for (var entity : duplicates) fail(0, entity + ": active on both at once");
     descriptions.forEach((id, description) -> {
       if (!description.endsWith(NAMED) && ends.get(id) != End.DONE && !stored.contains(id))
         fail(id, "is lost: " + ends.get(id));

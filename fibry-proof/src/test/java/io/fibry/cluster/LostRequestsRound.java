@@ -15,7 +15,7 @@ import java.util.Map;
 import java.util.SplittableRandom;
 
 /**
- * Sends requests whose handlers take longer than a lease, and whose limits are far longer. Nodes
+ * Sends requests whose handlers may take longer than a lease, and whose limits are an hour. Nodes
  * join and leave meanwhile, so that keys move. In two thirds of the rounds nodes also crash or are
  * cut off, and messages are lost. No request may wait for its limit. In the rounds without these
  * faults, no request may be lost either.

@@ -137,7 +137,7 @@ final class PausedOwnersRound {
   // Time at which the last answered request was sent, by key
   private final Map<String, Long> lastAnswered = new HashMap<>();
   private int joinedOwners; // owners that have joined
-  private boolean isQuick; // askers pause only shortly
+  private boolean isQuick; // askers pause only briefly
   private boolean isReading; // askers send only reads
   private boolean isOver;
   private int activeAskers; // askers that have not ended

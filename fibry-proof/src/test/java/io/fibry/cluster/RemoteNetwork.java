@@ -18,9 +18,9 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * A {@link MemoryNetwork} on a machine of its own, for threads of a simulation. Messages of nodes
- * to it take time and keep their order. They are lost while a node is cut off or has crashed. In a
- * round with faults, messages of all nodes may also be slow or lost, answers may not arrive,
- * connections may break, and nodes that wait for an answer may be paused.
+ * to this machine take time and keep their order. They are lost while a node is cut off or has
+ * crashed. In a round with faults, messages of all nodes may also be slow or lost, answers may not
+ * arrive, connections may break, and nodes that wait for an answer may be paused.
  */
 final class RemoteNetwork implements ClusterNetwork {
   private static final int QUICK_DELAY = 4; // max ms of a quick message

@@ -23,8 +23,8 @@ import java.util.stream.Collectors;
  * paused, are cut off, leave and join. Afterwards all stored work is done or parked. Work is parked
  * if it fails each time, or if its nodes ended during all permitted attempts. Work is done twice
  * only if a node that did it was disturbed; the round checks this only while the network loses no
- * messages and no thread is delayed. In half of the rounds all workers crash at last, and a
- * new node does the remaining work, the oldest first.
+ * messages and no thread is delayed. In half of the rounds all workers crash at the end, and a new
+ * node does the remaining work, the oldest first.
  */
 final class WorkRound {
   sealed interface Work {

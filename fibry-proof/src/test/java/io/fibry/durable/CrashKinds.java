@@ -27,7 +27,7 @@ import java.util.stream.Collectors;
  * versions have different classes of states and events, but the same kinds.
  */
 final class CrashKinds {
-  /** Accounts store messages, or not, and take snapshots at some distance. */
+  /** Whether accounts store their messages, and after how many events they take a snapshot. */
   record Options(boolean storesMessages, int snapshotEvery) {}
 
   /** Runs the first step of a message, and records its result. */
@@ -92,7 +92,9 @@ final class CrashKinds {
           op -> new Newer.Item(op, Optional.of("note of " + op)), state -> state.items().stream()
               .map(item -> item.op() + (item.note().isPresent() ? "!" : "") + ";").collect(Collectors.joining()));
 
-  /** Like OLDER, but snapshots of accounts have another form, which the others cannot read. */
+  /**
+   * Like OLDER, but snapshots of accounts have another form, which the other versions cannot read.
+   */
   private static final Version<?, ?> OTHER =
       new Version<>(Older.Item.class, "", (String state, Older.Item item) -> state + item.op() + ";", Older.Item::new,
           state -> state);

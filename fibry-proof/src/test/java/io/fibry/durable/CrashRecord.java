@@ -62,7 +62,7 @@ final class CrashRecord {
   void stored(String op, int result) {
     var previous = results.putIfAbsent(op, result);
     if (previous == null || previous == result) return;
-    errors.add("the step of " + op + " answered " + previous + ", and now " + result);
+    errors.add("the step of " + op + " returned " + previous + ", and now " + result);
     throw new AssertionError(errors.getLast());
   }
 

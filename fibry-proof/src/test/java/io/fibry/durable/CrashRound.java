@@ -32,9 +32,9 @@ import java.util.TreeMap;
 /**
  * Runs a node with durable actors. Programs on it send, ask, set reminders and run steps until the
  * node crashes at a random point; in some rounds its disk fails, too. After each crash the node
- * runs a program of another version, whose tills may be broken, and whose view of the orders may
- * not run. In its last run the node has the newest version and does not crash. A
- * {@link CrashRecord} then checks the stored states, and the events that the view got.
+ * runs a program of another version, whose tills may be broken, and which may lack the view of the
+ * orders. In its last run the node has the newest version and does not crash. A {@link CrashRecord}
+ * then checks the stored states, and the events that the view got.
  */
 public final class CrashRound {
   /** The actors of a run of the node. */
@@ -159,7 +159,7 @@ public final class CrashRound {
     return first;
   }
 
-  /** Starts the view of the orders, or not, and may end it at a random time. */
+  /** Starts the view of the orders in most runs, and may end it at a random time. */
   private void runView(SimulatedNode bootedNode, ActorScope scope, Store store, boolean isLast) {
     var random = simulation.random().split();
     if (isViewKnown && !isLast && random.nextInt(3) == 0) return;

@@ -75,7 +75,10 @@ class YieldPointRepeatTest {
 
   private record Question() implements Request<Question, Integer> {}
 
-  /** An entity answers while nobody holds the answers. Later it is idle. */
+  /**
+   * Returns a program whose entity replies to requests, although no code refers to the replies, and
+   * is then passivated.
+   */
   private static Program answeringEntity(boolean collects) {
     return simulation -> {
       var answers = new AtomicInteger();

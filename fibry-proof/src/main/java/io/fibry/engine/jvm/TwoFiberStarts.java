@@ -13,8 +13,9 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * Two threads hand over a task each, and run the tasks that were started. One of them also starts
- * pending tasks, as an actor on a busy fiber does. Results: how often each task ran.
+ * Two threads each give a task to a {@link FiberStarter}, and run the tasks that it has started.
+ * The first thread also starts pending tasks, as an actor on a busy fiber does. Results: how often
+ * each task ran.
  */
 @JCStressTest
 @Outcome(id = "1, 1", expect = ACCEPTABLE, desc = "each task ran once")

@@ -20,8 +20,8 @@ import org.junit.jupiter.api.Test;
  * request completes, and every state of a pool that ends is closed.
  *
  * <p>The tests fail if an ending worker counts a message as handled while a sender is passing this
- * message to it. They also fail if a worker ends at a pill that overtook a message, or if the pool
- * ends while a sender hands a message over, and the sender does not notice.
+ * message to it. They also fail if a worker ends at a pill that overtook a message, or if a sender
+ * does not notice that the pool ends during its send.
  */
 @Tag("lincheck")
 class PoolTest {

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
  * cycleOfThree..} fail if a handler searches before it publishes. The test {@code
  * cycleThroughNestedHandler..} fails if a wait is published only in the innermost activation. The
  * tests {@code actorThatWaitsAnswers..} and {@code actorThatPromises..} fail if a cycle is read
- * only once, or if an edge outlives its answer or promise.
+ * only once, or if a wait still counts after its answer or promise.
  */
 @Tag("lincheck")
 class WaitCycleTest {

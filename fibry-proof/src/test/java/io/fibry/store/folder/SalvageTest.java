@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Tests that a check reports a change of a store's bytes exactly if the store can no longer be
- * opened. A salvaged store must have only states that existed once.
+ * opened. A salvaged store must have only states that existed at some time.
  */
 class SalvageTest {
   private static final int SEGMENT = 4096;

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
  */
 class PowerCutTest {
   private static final int SEGMENT = 4096;
-  private static final int MAX_IMAGES = 1 << 12; // per power cut; if more images are possible, random ones
+  private static final int MAX_IMAGES = 1 << 12; // per power cut; if more images are possible, random images
 
   private final long seed = Long.getLong("fibry.seed", System.nanoTime());
   private final SplittableRandom random = new SplittableRandom(seed);
