@@ -47,7 +47,7 @@ class IdleCarriersTest {
     }
 
     /** One search of a carrier, which takes entries until no entry is left, and then sleeps. */
-    void carry(int number) {
+    void searchAndRun(int number) {
       boolean isFound = false;
       if (idle.beginSearch(sleepers.length)) {
         isFound = entries.take();
@@ -79,7 +79,7 @@ class IdleCarriersTest {
   }
 
   /** The carrier checks the queue before it announces its sleep, but not afterwards. */
-  private static final class EarlyLook extends TwoCarriers {
+  private static final class EarlyCheck extends TwoCarriers {
     @Override
     protected boolean sleep(Sleeper sleeper) {
       boolean isFound = entries.take();
@@ -90,7 +90,7 @@ class IdleCarriersTest {
 
   /** Which carriers to check. */
   private enum Kind {
-    REAL, EARLY_LOOK, NO_HAND_OFF
+    REAL, EARLY_CHECK, NO_HAND_OFF
   }
 
   /**
@@ -100,7 +100,7 @@ class IdleCarriersTest {
   private static TwoCarriers make(Kind kind) {
     return switch (kind) {
       case REAL -> new TwoCarriers();
-      case EARLY_LOOK -> new EarlyLook();
+      case EARLY_CHECK -> new EarlyCheck();
       case NO_HAND_OFF -> new NoHandOff();
     };
   }
@@ -111,7 +111,7 @@ class IdleCarriersTest {
       Schedules.join(Schedules.start(() -> {
         carriers.send();
         carriers.send();
-      }), Schedules.start(() -> carriers.carry(0)), Schedules.start(() -> carriers.carry(1)));
+      }), Schedules.start(() -> carriers.searchAndRun(0)), Schedules.start(() -> carriers.searchAndRun(1)));
       carriers.check();
     });
   }
@@ -120,7 +120,7 @@ class IdleCarriersTest {
   private static void checkSleep(Kind kind, int schedules) {
     Schedules.modelCheck(schedules, () -> {
       var carriers = make(kind);
-      Schedules.join(Schedules.start(() -> carriers.send()), Schedules.start(() -> carriers.carry(0)));
+      Schedules.join(Schedules.start(() -> carriers.send()), Schedules.start(() -> carriers.searchAndRun(0)));
       if (!carriers.entries.isEmpty() && carriers.sleepers[0].isAsleep())
         throw new AssertionError("an entry waits, and its carrier sleeps");
     });
@@ -163,7 +163,7 @@ class IdleCarriersTest {
   }
 
   @Test
-  void searcherPassesItsDutyOn() {
+  void searcherWithEntryWakesOtherCarrier() {
     checkHandOff(Kind.REAL, SCHEDULES);
   }
 
@@ -172,8 +172,8 @@ class IdleCarriersTest {
   }
 
   @Test
-  void lookBeforeSleepIsFound() {
-    assertFound(() -> checkSleep(Kind.EARLY_LOOK, FAULT_SCHEDULES));
+  void checkBeforeSleepIsFound() {
+    assertFound(() -> checkSleep(Kind.EARLY_CHECK, FAULT_SCHEDULES));
   }
 
   @Test

@@ -137,7 +137,7 @@ final class ClusterRound {
     for (int i = 0; i < NODES; i++) start();
     var sender = join(front);
     plain = sender.entities("plain", Message.class);
-    durable = sender.entities(Ledgers.KEPT);
+    durable = sender.entities(Ledgers.LEDGER);
     named = sender.actor("named", Message.class);
     simulation.assertEventually("all nodes have joined", MAX_WAIT,
         () -> ledgerNodes.stream().allMatch(node -> node.cluster != null));
@@ -210,15 +210,16 @@ final class ClusterRound {
       case 1 -> tell(id, "plain Tell to " + key, plain.actor(key));
       case 2 -> ask(id, "plain Add to named", "", named, new Add(id));
       case 3 -> tell(id, "plain Tell to named", named);
-      case 4 -> ask(id, "kept Add to " + key, key, durable.actor(key), new Add(id));
-      case 5 -> storeMessage(id, "kept Tell to " + key, durable.actor(key));
+      case 4 -> ask(id, "durable Add to " + key, key, durable.actor(key), new Add(id));
+      case 5 -> storeMessage(id, "durable Tell to " + key, durable.actor(key));
       case 6 -> {
         long sentId = ++lastId;
         String receiver = "k" + random.nextInt(keys);
         transfers.add(new long[] {id, sentId});
-        ask(id, "kept Move from " + key + " to " + receiver, key, durable.actor(key), new Move(id, receiver, sentId));
+        ask(id, "durable Move from " + key + " to " + receiver, key, durable.actor(key),
+            new Move(id, receiver, sentId));
       }
-      default -> ask(0, "kept Read of " + key, key, durable.actor(key), new Read());
+      default -> ask(0, "durable Read of " + key, key, durable.actor(key), new Read());
     }
   }
 
@@ -243,7 +244,7 @@ final class ClusterRound {
   private void storeMessage(long id, String description, Actor<Message> actor) {
     history.sent(id, description);
     openRequests++;
-    simulation.client("keeps", () -> {
+    simulation.client("stores", () -> {
       history.ended(id, actor.sendMessage(new Tell(id)) ? End.DONE : End.UNKNOWN);
       openRequests--;
       return null;

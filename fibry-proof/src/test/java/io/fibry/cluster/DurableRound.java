@@ -82,7 +82,7 @@ final class DurableRound {
     ledgers = null;
     node.start("start", () -> {
       store = FolderStore.open(node.disk(), options -> options.withSegmentBytes(4_096));
-      ledgers = Ledgers.KEPT.entities(node.openScope("bank").anonymous(), store, IDLE);
+      ledgers = Ledgers.LEDGER.entities(node.openScope("bank").anonymous(), store, IDLE);
       activeClients = CLIENTS;
       for (int i = 0; i < CLIENTS; i++) {
         var clientRandom = random.split();
@@ -118,7 +118,7 @@ final class DurableRound {
   }
 
   private <Q extends Message> void ask(long id, String key, Actor<Message> ledger, Request<Q, Long> request) {
-    history.sent(id, "kept " + request + " to " + key);
+    history.sent(id, "durable " + request + " to " + key);
     long start = System.nanoTime();
     try {
       long count = ledger.ask(request);
@@ -130,7 +130,7 @@ final class DurableRound {
   }
 
   private void storeMessage(long id, String key, Actor<Message> ledger) {
-    history.sent(id, "kept Tell to " + key);
+    history.sent(id, "durable Tell to " + key);
     history.ended(id, ledger.sendMessage(new Tell(id)) ? End.DONE : End.UNKNOWN);
   }
 

@@ -157,7 +157,7 @@ final class History {
       });
     });
     descriptions.forEach((id, description) -> {
-      if (!description.startsWith("kept")) return;
+      if (!description.startsWith("durable")) return;
       if (isOpen(id)) fail(id, "has no outcome");
       else if (ends.get(id) == End.DONE && !keysById.containsKey(id)) fail(id, "is done, but is not stored");
     });
@@ -165,7 +165,7 @@ final class History {
 
   /** Returns whether a durable actor still has to handle a message with the outcome DONE. */
   boolean isAnyPending(Set<Long> stored) {
-    return descriptions.entrySet().stream().anyMatch(entry -> entry.getValue().startsWith("kept")
+    return descriptions.entrySet().stream().anyMatch(entry -> entry.getValue().startsWith("durable")
         && ends.get(entry.getKey()) == End.DONE && !stored.contains(entry.getKey()));
   }
 

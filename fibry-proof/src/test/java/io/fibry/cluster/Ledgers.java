@@ -33,7 +33,7 @@ record Ledgers(String node, History history) {
     }
   }
 
-  static final Durable<Message> KEPT = Durable.kind("kept", Message.class).storeMessages(1_000)
+  static final Durable<Message> LEDGER = Durable.kind("kept", Message.class).storeMessages(1_000)
       .state(new Ledger(List.of())).handler(Ledgers::handleDurable);
   static final Duration REMINDER_DELAY = Duration.ofSeconds(3);
   // Short, so that actors are also passivated and loaded again
@@ -41,7 +41,7 @@ record Ledgers(String node, History history) {
 
   void host(Cluster cluster, ActorScope scope) {
     cluster.host("plain", Message.class, scope.anonymous(), IDLE, this::create);
-    cluster.host(KEPT, scope.anonymous(), IDLE);
+    cluster.host(LEDGER, scope.anonymous(), IDLE);
     Actor<Message> actor = scope.anonymous()
         .newActor((Message message, ActorContext<Message> context) -> handle("named", message, context));
     cluster.expose("named", Message.class, actor);
@@ -77,7 +77,7 @@ record Ledgers(String node, History history) {
       }
       case Tell tell -> ledger.with(tell.id);
       case Move move -> {
-        context.sendMessage(KEPT, move.to, new Tell(move.other));
+        context.sendMessage(LEDGER, move.to, new Tell(move.other));
         context.reply(move, ledger.ids.size() + 1L);
         yield ledger.with(move.id);
       }

@@ -10,7 +10,7 @@ final class Machine {
   private final ActorScope scope;
   private boolean isCrashed;
   private long cutUntil;
-  private long newsTime;
+  private long notificationTime;
   private long pausedUntil;
   private long totalPause;
 
@@ -58,7 +58,7 @@ final class Machine {
 
   void heal() {
     cutUntil = System.nanoTime();
-    newsTime = cutUntil;
+    notificationTime = cutUntil;
   }
 
   boolean isCrashed() {
@@ -71,12 +71,12 @@ final class Machine {
   }
 
   /** Delays notifications of table changes to this machine by at least this time. */
-  void delayNews(Duration time) {
-    newsTime = Math.max(newsTime, System.nanoTime() + time.toNanos());
+  void delayNotifications(Duration time) {
+    notificationTime = Math.max(notificationTime, System.nanoTime() + time.toNanos());
   }
 
   /** {@return the time in nanoseconds until notifications of table changes can arrive here} */
-  long timeUntilNews() {
-    return Math.max(newsTime, cutUntil) - System.nanoTime();
+  long timeUntilNotifications() {
+    return Math.max(notificationTime, cutUntil) - System.nanoTime();
   }
 }

@@ -42,7 +42,7 @@ final class PausedOwnersRound {
   private static final int SLOW_PAUSE = 600;
   private static final int TURN_TIME = 15; // max ms that a turn takes
   // how late a node may hear of changes in the cluster's table; leases must work nevertheless
-  private static final Duration NEWS_DELAY = Duration.ofSeconds(1);
+  private static final Duration NOTIFICATION_DELAY = Duration.ofSeconds(1);
   private static final Duration LEASE = Duration.ofSeconds(4);
   private static final Duration QUICK_TIME = Duration.ofMillis(20); // askers are quick for this time around a pause
   private static final Duration STEP = Duration.ofMillis(50);
@@ -50,10 +50,10 @@ final class PausedOwnersRound {
   private static final Duration MAX_WAIT = Duration.ofMinutes(2);
 
   /** A fault that the checks must find. */
-  enum Planted {
+  enum PlantedFault {
     NONE, CLOCKS_STOP, // the clocks of owners stop while the owners are paused
     READS_ARE_CACHED, // an owner answers reads from a cache of its own writes
-    EXPIRY_IS_AN_END // other nodes do not wait for the end of a lease whose entry a server drops
+    TAKEOVER_BEFORE_LEASE_END // other nodes do not wait for the end of a lease whose entry a server drops
   }
 
   /** A clock with timers, which stop while the machine is paused. */
@@ -126,9 +126,9 @@ final class PausedOwnersRound {
 
   private final Simulation simulation;
   private final SplittableRandom random;
-  private final Planted fault;
+  private final PlantedFault fault;
   private final RemoteNetwork network;
-  private final boolean newsAreLate;
+  private final boolean areNotificationsLate;
   private final History history = new History();
   private final List<Machine> owners = new ArrayList<>();
   private final List<String> keys = new ArrayList<>(); // of the owners
@@ -143,18 +143,18 @@ final class PausedOwnersRound {
   private int activeAskers; // askers that have not ended
   private long lastId;
 
-  PausedOwnersRound(Simulation simulation, Planted fault) {
+  PausedOwnersRound(Simulation simulation, PlantedFault fault) {
     this.simulation = simulation;
     this.random = simulation.random().split();
     this.fault = fault;
-    this.newsAreLate = random.nextInt(4) > 0;
+    this.areNotificationsLate = random.nextInt(4) > 0;
     this.network = new RemoteNetwork(random.split(), simulation.scope().openScope("servers"), random.nextBoolean());
-    if (fault == Planted.EXPIRY_IS_AN_END) network.plantExpiryFault();
+    if (fault == PlantedFault.TAKEOVER_BEFORE_LEASE_END) network.plantExpiryFault();
   }
 
   private Cluster join(Machine machine) {
     var clock = new StoppingClock(machine);
-    boolean clockStops = fault == Planted.CLOCKS_STOP && !machine.name().equals("asking");
+    boolean clockStops = fault == PlantedFault.CLOCKS_STOP && !machine.name().equals("asking");
     var scope = machine.scope().openScope("program", options -> clockStops ? options.withScheduler(clock) : options);
     return Cluster.join("simulated", network, options -> {
       var nodeOptions =
@@ -245,7 +245,7 @@ final class PausedOwnersRound {
   private void dropLeases() throws InterruptedException {
     isQuick = true;
     Thread.sleep(QUICK_TIME);
-    if (newsAreLate) owners.get(random.nextInt(OWNERS)).delayNews(NEWS_DELAY);
+    if (areNotificationsLate) owners.get(random.nextInt(OWNERS)).delayNotifications(NOTIFICATION_DELAY);
     network.dropLeases("simulated");
     Thread.sleep(random.nextInt(1_000));
     isQuick = false;
@@ -255,7 +255,7 @@ final class PausedOwnersRound {
   private void pauseFor(Machine owner, Duration time, boolean isCut) throws InterruptedException {
     owner.pause(time.plus(STEP));
     if (isCut) owner.cut(time);
-    if (newsAreLate) owner.delayNews(time.plus(NEWS_DELAY));
+    if (areNotificationsLate) owner.delayNotifications(time.plus(NOTIFICATION_DELAY));
     Thread.sleep(time);
   }
 
@@ -279,7 +279,7 @@ final class PausedOwnersRound {
       case Add add -> context.reply(add, add(cache, add.id(), context));
       case AddOnce add -> context.reply(add, add(cache, add.id(), context));
       case Read read -> context.reply(read,
-          fault == Planted.READS_ARE_CACHED ? cache.getOrDefault(context.key(), count) : count);
+          fault == PlantedFault.READS_ARE_CACHED ? cache.getOrDefault(context.key(), count) : count);
       case All request -> context.reply(request, ledger);
       default -> throw new IllegalStateException(message + " is not for ledgers");
     }
@@ -302,11 +302,11 @@ final class PausedOwnersRound {
       long start = System.nanoTime();
       switch (askerRandom.nextInt(4) + (isReading ? 2 : 0)) {
         case 0 -> {
-          long id = newId("kept Add to " + key);
+          long id = newId("durable Add to " + key);
           history.ended(id, request(id, key, new Add(id), start));
         }
         case 1 -> {
-          long id = newId("kept AddOnce to " + key);
+          long id = newId("durable AddOnce to " + key);
           var add = new AddOnce("once " + id, id);
           while (request(id, key, add, start) != End.DONE) Thread.sleep(QUICK_PAUSE);
           history.ended(id, End.DONE);

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Seeds;
-import io.fibry.cluster.PausedOwnersRound.Planted;
+import io.fibry.cluster.PausedOwnersRound.PlantedFault;
 import io.fibry.simulation.Simulation;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,29 +18,29 @@ class PausedOwnersSimulationTest {
   @Test
   void pausedOwnersLoseNoTurnAndGiveNoStaleAnswer() {
     Seeds.play("paused owners", 30,
-        simulation -> assertEquals(List.of(), new PausedOwnersRound(simulation, Planted.NONE).play()));
+        simulation -> assertEquals(List.of(), new PausedOwnersRound(simulation, PlantedFault.NONE).play()));
   }
 
   @Test
   void simulationFindsInjectedStaleAnswers() {
-    assertFinds(Planted.READS_ARE_CACHED, " to a request sent at ");
+    assertFinds(PlantedFault.READS_ARE_CACHED, " to a request sent at ");
   }
 
   @Test
   void simulationFindsInjectedConcurrentTurnsOfTwoOwners() {
-    assertFinds(Planted.CLOCKS_STOP, "is stored twice");
+    assertFinds(PlantedFault.CLOCKS_STOP, "is stored twice");
   }
 
   @Test
   void simulationFindsInjectedTakeoverBeforeLeaseExpires() {
-    assertFinds(Planted.EXPIRY_IS_AN_END, "is stored");
+    assertFinds(PlantedFault.TAKEOVER_BEFORE_LEASE_END, "is stored");
   }
 
   /**
    * Checks that a round finds the planted fault. The runs after the first find do nothing, so most
    * seeds take no time.
    */
-  private static void assertFinds(Planted fault, String text) {
+  private static void assertFinds(PlantedFault fault, String text) {
     var errors = new ArrayList<String>();
     Simulation.run(options -> options.withSeeds(300), simulation -> {
       if (errors.stream().noneMatch(error -> error.contains(text)))

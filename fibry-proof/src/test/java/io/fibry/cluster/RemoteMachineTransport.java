@@ -62,7 +62,7 @@ final class RemoteMachineTransport implements ClusterTransport {
   void send(Runnable code) {
     checkConnected();
     toServers.add(network.delay(), () -> {
-      if (!machine.isCut() && !network.mayLose()) code.run();
+      if (!machine.isCut() && !network.isMessageLost()) code.run();
     });
   }
 
@@ -87,8 +87,8 @@ final class RemoteMachineTransport implements ClusterTransport {
     toServers.add(network.delay(), () -> {
       if (machine.isCut()) return;
       var value = code.get();
-      network.mayPause(machine);
-      if (!network.isUnknown()) answer.complete(new Answer<>(value, System.nanoTime() + network.delay()));
+      network.pauseSometimes(machine);
+      if (!network.isAnswerLost()) answer.complete(new Answer<>(value, System.nanoTime() + network.delay()));
     });
     return await(description, answer);
   }
@@ -132,7 +132,7 @@ final class RemoteMachineTransport implements ClusterTransport {
         if (failure == null) answer.complete(wire);
         else answer.completeExceptionally(failure);
       })));
-      if (network.isUnknown())
+      if (network.isAnswerLost())
         answer.completeExceptionally(new TransportException(Failure.UNKNOWN, "the connection broke meanwhile"));
     } catch (TransportException cut) {
       answer.completeExceptionally(cut);
@@ -199,8 +199,9 @@ final class RemoteMachineTransport implements ClusterTransport {
     var subscription = call("watch " + prefix,
         () -> servers.watch(prefix, entry -> {
           long forgottenAt = System.nanoTime() + DELETION_MEMORY.toNanos();
-          line.add(network.delayOfNews(), () -> {
-            while (machine.timeUntilNews() > 0) DelayedLine.sleepUntil(System.nanoTime() + machine.timeUntilNews());
+          line.add(network.notificationDelay(), () -> {
+            while (machine.timeUntilNotifications() > 0)
+              DelayedLine.sleepUntil(System.nanoTime() + machine.timeUntilNotifications());
             boolean isForgotten = entry.value().isEmpty() && System.nanoTime() - forgottenAt > 0;
             if (!closed && !isForgotten) reader.accept(network.asSeenByWatch(entry));
           });

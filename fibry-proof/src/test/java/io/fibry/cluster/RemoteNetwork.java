@@ -38,10 +38,11 @@ final class RemoteNetwork implements ClusterNetwork {
 
   private final SplittableRandom random;
   private final ActorScope servers;
-  private final boolean storeIsApart;
+  private final boolean isStoreSeparate;
   private final List<MemoryNetwork> networks = new ArrayList<>(List.of(MemoryNetwork.create())); // by server
   private final Map<String, Machine> machines = new LinkedHashMap<>(); // by node
-  private final Map<String, List<RemoteQueue.Taking>> takings = new HashMap<>(); // subscriptions, by subject of a queue
+  // By subject of a queue
+  private final Map<String, List<RemoteQueue.QueueSubscription>> subscriptions = new HashMap<>();
   private final ReentrantLock serverLock = new ReentrantLock();
   private final Map<String, NodeState> nodeStates = new HashMap<>(); // the node states that watches have read, by key
   private Odds odds = Odds.NONE;
@@ -49,12 +50,13 @@ final class RemoteNetwork implements ClusterNetwork {
   private int maxRouteDelay = 1; // exclusive bound, in ms
 
   /**
-   * @param storeIsApart whether a node that is cut off still reaches the store, which must fence it
+   * @param isStoreSeparate whether a node that is cut off still reaches the store, which must fence
+   * it
    */
-  RemoteNetwork(SplittableRandom random, ActorScope servers, boolean storeIsApart) {
+  RemoteNetwork(SplittableRandom random, ActorScope servers, boolean isStoreSeparate) {
     this.random = random;
     this.servers = servers;
-    this.storeIsApart = storeIsApart;
+    this.isStoreSeparate = isStoreSeparate;
   }
 
   /**
@@ -142,24 +144,24 @@ final class RemoteNetwork implements ClusterNetwork {
   }
 
   /** {@return the subscriptions of all machines to a queue} Used by the servers. */
-  List<RemoteQueue.Taking> subscriptions(String subject) {
-    return takings.computeIfAbsent(subject, absent -> new ArrayList<>());
+  List<RemoteQueue.QueueSubscription> subscriptions(String subject) {
+    return subscriptions.computeIfAbsent(subject, absent -> new ArrayList<>());
   }
 
   boolean isStoreSeparate() {
-    return storeIsApart;
+    return isStoreSeparate;
   }
 
-  boolean mayLose() {
+  boolean isMessageLost() {
     return happens(odds.lost);
   }
 
   /** Returns whether an answer is lost, or a connection breaks. */
-  boolean isUnknown() {
+  boolean isAnswerLost() {
     return happens(odds.unknown);
   }
 
-  void mayPause(Machine machine) {
+  void pauseSometimes(Machine machine) {
     if (happens(odds.unknown)) machine.pause(Duration.ofMillis(1 + random.nextInt(MAX_PAUSE)));
   }
 
@@ -187,7 +189,7 @@ final class RemoteNetwork implements ClusterNetwork {
    * arrives before the notification of a later change. Otherwise keys could move while messages to
    * them are in flight, and the messages would lose their order.
    */
-  long delayOfNews() {
+  long notificationDelay() {
     return 1_000_000L * QUICK_DELAY + delay();
   }
 }

@@ -28,14 +28,15 @@ final class RemoteQueue implements ClusterTransport.Queue {
   private final RemoteMachineTransport remote;
   private final Machine machine;
   private final ClusterTransport.Queue servers;
-  private final List<Taking> takings; // the subscriptions of all machines; used by the servers
+  private final List<QueueSubscription> subscriptions; // of all machines; used by the servers
 
-  /** @param takings the subscriptions of all machines to this queue */
-  RemoteQueue(RemoteMachineTransport remote, Machine machine, ClusterTransport.Queue servers, List<Taking> takings) {
+  /** @param subscriptions the subscriptions of all machines to this queue */
+  RemoteQueue(RemoteMachineTransport remote, Machine machine, ClusterTransport.Queue servers,
+      List<QueueSubscription> subscriptions) {
     this.remote = remote;
     this.machine = machine;
     this.servers = servers;
-    this.takings = takings;
+    this.subscriptions = subscriptions;
   }
 
   @Override
@@ -63,15 +64,15 @@ final class RemoteQueue implements ClusterTransport.Queue {
 
   @Override
   public Subscription take(int maxItems, Consumer<ClusterTransport.WorkItem> worker) {
-    var taking = new Taking(maxItems, worker);
+    var subscription = new QueueSubscription(maxItems, worker);
     return remote.call("take", () -> {
-      takings.add(taking);
-      return taking;
+      subscriptions.add(subscription);
+      return subscription;
     }).start();
   }
 
   /** The subscription of one machine to the queue. */
-  final class Taking implements Subscription {
+  final class QueueSubscription implements Subscription {
     private final int maxItems;
     private final Consumer<ClusterTransport.WorkItem> worker;
     private final Consumer<Runnable> toMachine;
@@ -85,7 +86,7 @@ final class RemoteQueue implements ClusterTransport.Queue {
     private boolean hasEnded; // used by the servers
     private long lastHeartbeat; // time of the last heartbeat; used by the servers
 
-    private Taking(int maxItems, Consumer<ClusterTransport.WorkItem> worker) {
+    private QueueSubscription(int maxItems, Consumer<ClusterTransport.WorkItem> worker) {
       this.maxItems = maxItems;
       this.worker = worker;
       this.toMachine = remote.toMachine(new DelayedLine(machine.scope()));
@@ -94,7 +95,7 @@ final class RemoteQueue implements ClusterTransport.Queue {
 
     // ---- on the machine
 
-    private Taking start() {
+    private QueueSubscription start() {
       heartbeats.sendMessage("first");
       heartbeats.sendMessageEvery("beat", HEARTBEAT_INTERVAL);
       return this;
@@ -142,8 +143,9 @@ final class RemoteQueue implements ClusterTransport.Queue {
       lastHeartbeat = now;
       for (var item : items) lastHeartbeats.computeIfPresent(item, (key, previous) -> now);
       if (isLast) end();
-      for (var taking : takings) if (now - taking.lastHeartbeat > SILENCE_LIMIT.toNanos()) taking.stop();
-      for (var taking : takings) taking.releaseLost(now);
+      for (var subscription : subscriptions)
+        if (now - subscription.lastHeartbeat > SILENCE_LIMIT.toNanos()) subscription.stop();
+      for (var subscription : subscriptions) subscription.releaseLost(now);
       if (!hasEnded) take(items);
     }
 
@@ -182,7 +184,8 @@ final class RemoteQueue implements ClusterTransport.Queue {
     }
   }
 
-  private record HeldItem(Taking taking, ClusterTransport.WorkItem item) implements ClusterTransport.WorkItem {
+  private record HeldItem(QueueSubscription subscription, ClusterTransport.WorkItem item)
+      implements ClusterTransport.WorkItem {
     @Override
     public long number() {
       return item.number();
@@ -201,18 +204,18 @@ final class RemoteQueue implements ClusterTransport.Queue {
     @Override
     public boolean acknowledge() {
       try {
-        return taking.acknowledgeItem(item);
+        return subscription.acknowledgeItem(item);
       } catch (TransportException unknown) {
         return false;
       } finally {
-        taking.heldItems.remove(this);
+        subscription.heldItems.remove(this);
       }
     }
 
     @Override
     public void release(Duration delay) {
-      taking.sendIfConnected(() -> taking.releaseItem(item, delay));
-      taking.heldItems.remove(this);
+      subscription.sendIfConnected(() -> subscription.releaseItem(item, delay));
+      subscription.heldItems.remove(this);
     }
   }
 }

@@ -54,8 +54,8 @@ final class RemoteStore {
     toServers.add(network.delay(), () -> {
       if (!isReachable()) return;
       code.get().whenComplete((value, failure) -> {
-        network.mayPause(machine);
-        if (network.isUnknown()) return;
+        network.pauseSometimes(machine);
+        if (network.isAnswerLost()) return;
         toMachine.add(network.delay(), () -> {
           if (!isReachable()) return;
           if (failure == null) answer.complete(value);

@@ -93,7 +93,7 @@ final class Appends {
   }
 
   /** A store to which threads append at the same time. */
-  interface Appended extends AutoCloseable {
+  interface AppendStore extends AutoCloseable {
     /** Appends an entry, and waits until it is on disk. */
     void append(Entry entry);
 
@@ -104,10 +104,10 @@ final class Appends {
   }
 
   /** @param numbers the number of the last entry of each actor; 0 if it has no entry */
-  private record Side(String name, Appended store, AtomicLongArray numbers, byte[] body) {
+  private record Side(String name, AppendStore store, AtomicLongArray numbers, byte[] body) {
     private static final int BODY_SIZE = 200;
 
-    static Side of(String name, Appended store) {
+    static Side of(String name, AppendStore store) {
       byte[] body = new byte[BODY_SIZE];
       new Random(1).nextBytes(body);
       return new Side(name, store, new AtomicLongArray(Askers.manyAskers()), body);
@@ -135,7 +135,7 @@ final class Appends {
     var backend = StoreBackend.of(store);
     var lives = new HashMap<String, Long>();
     for (int i = 0; i < Askers.manyAskers(); i++) lives.put(ACTOR + i, backend.load(id(ACTOR + i)).life());
-    return Side.of(OURS, new Appended() {
+    return Side.of(OURS, new AppendStore() {
       @Override
       public void append(Entry entry) {
         var turn =

@@ -12,15 +12,15 @@ import java.util.concurrent.atomic.AtomicLong;
 final class CountingActors {
   record Count() implements Request<Count, Long> {}
 
-  sealed interface Kept {}
-  record Add() implements Kept {}
-  record Read() implements Kept, Request<Read, Long> {}
+  sealed interface KeeperMessage {}
+  record Add() implements KeeperMessage {}
+  record Read() implements KeeperMessage, Request<Read, Long> {}
 
   static final Durable<Count> COUNTER = Durable.kind("counter", Count.class).state(0L).handler(CountingActors::count);
   static final Durable<Count> ONE_BY_ONE =
       Durable.kind("one-by-one", Count.class).maxUnstoredTurns(1).state(0L).handler(CountingActors::count);
-  static final Durable<Kept> KEEPER =
-      Durable.kind("keeper", Kept.class).storeMessages(1_000).state(0L).handler(CountingActors::countStored);
+  static final Durable<KeeperMessage> KEEPER =
+      Durable.kind("keeper", KeeperMessage.class).storeMessages(1_000).state(0L).handler(CountingActors::countStored);
 
   private CountingActors() {}
 
@@ -29,7 +29,7 @@ final class CountingActors {
     return count + 1;
   }
 
-  private static Long countStored(Long count, Kept message, DurableContext<Kept> context) {
+  private static Long countStored(Long count, KeeperMessage message, DurableContext<KeeperMessage> context) {
     return switch (message) {
       case Add add -> count + 1;
       case Read read -> {
@@ -47,10 +47,10 @@ final class CountingActors {
 
   /** Sends to an actor that stores its messages first. Used by one thread at a time. */
   static final class Sender {
-    private final Actor<Kept> keeper;
+    private final Actor<KeeperMessage> keeper;
     private long sent;
 
-    Sender(Actor<Kept> keeper) {
+    Sender(Actor<KeeperMessage> keeper) {
       this.keeper = keeper;
     }
 

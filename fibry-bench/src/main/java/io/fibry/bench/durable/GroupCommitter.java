@@ -10,7 +10,7 @@ import java.util.concurrent.LinkedTransferQueue;
  * A platform thread that commits all pending entries to a store as one batch. A
  * {@code FolderStore} has such a thread of its own.
  */
-final class GroupCommitter implements Appends.Appended {
+final class GroupCommitter implements Appends.AppendStore {
   private static final int MAX_BATCH = 8_192; // as many as a FolderStore writes at once
 
   private record PendingEntry(EmbeddedStore.Entry entry, CompletableFuture<Void> stored) {}

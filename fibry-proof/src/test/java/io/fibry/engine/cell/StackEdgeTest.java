@@ -39,8 +39,8 @@ class StackEdgeTest {
       return sent++;
     }
 
-    void send(boolean isAtEdge) {
-      var message = new Message(newNumber(), isAtEdge);
+    void send(boolean hasSmallStack) {
+      var message = new Message(newNumber(), hasSmallStack);
       try {
         queue.push(new Envelope(message));
       } catch (StackOverflowError overflow) {
@@ -56,7 +56,7 @@ class StackEdgeTest {
     }
   }
 
-  private record Message(int number, boolean isAtEdge) {}
+  private record Message(int number, boolean hasSmallStack) {}
 
   /**
    * A queue whose senders run its drain at once, except for the first sender, for which the test
@@ -72,7 +72,7 @@ class StackEdgeTest {
 
     @Override
     protected Object prepare(Object first) {
-      if (((Message) message(first)).isAtEdge) throw new StackOverflowError("planned");
+      if (((Message) message(first)).hasSmallStack) throw new StackOverflowError("planned");
       return null;
     }
 

@@ -44,12 +44,12 @@ class WithdrawalTest {
     int refused;
     private volatile boolean stranded;
 
-    void send(int number, boolean isAtEdge) {
+    void send(int number, boolean cannotStartDrain) {
       var entry = QueueEntry.of(number);
       var result = queue.enter(entry, false);
-      if (result == EnterResult.RUN && isAtEdge) withdraw(entry, number);
+      if (result == EnterResult.RUN && cannotStartDrain) withdraw(entry, number);
       else if (result == EnterResult.RUN || result == null && queue.offer(entry, false) == EnterResult.RUN) drain();
-      if (stranded && !isAtEdge) {
+      if (stranded && !cannotStartDrain) {
         stranded = false;
         drain();
       }

@@ -13,7 +13,7 @@ final class ContextShutdown implements SmartLifecycle {
    * highest, and cut connections 2,048 below it. The server's executor ends between the two,
    * because Tomcat counts a request as finished before its response is completely sent.
    */
-  static final int SERVERS = DEFAULT_PHASE - 1536;
+  static final int SERVER_EXECUTORS = DEFAULT_PHASE - 1536;
   static final int EXECUTORS = DEFAULT_PHASE - 3072;
   /** A node moves its entities to other nodes before their scope closes. */
   static final int NODES = DEFAULT_PHASE - 3584;

@@ -30,6 +30,7 @@ public final class FibryTomcatAutoConfiguration {
   @Bean
   ContextShutdown fibryTomcatPoolClosing(ConfigurableApplicationContext context, FiberPool fibryTomcatPool,
       FibryProperties properties) {
-    return ScopeShutdown.of(context, fibryTomcatPool.scope(), properties.drainLimit(), ContextShutdown.SERVERS);
+    return ScopeShutdown.of(context, fibryTomcatPool.scope(), properties.drainLimit(),
+        ContextShutdown.SERVER_EXECUTORS);
   }
 }

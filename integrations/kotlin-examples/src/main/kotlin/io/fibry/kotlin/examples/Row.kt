@@ -28,22 +28,22 @@ internal class Row(
   val tasks: Int,
   val published: String = "",
 ) {
-  private val took = ArrayList<Double>()
+  private val durations = ArrayList<Double>()
 
   /** The median duration of the rounds, in seconds. */
   val seconds: Double
-    get() = took.sorted()[took.size / 2]
+    get() = durations.sorted()[durations.size / 2]
   val range: String
-    get() = "(%.2f..%.2f)".format(Locale.ROOT, took.min(), took.max())
+    get() = "(%.2f..%.2f)".format(Locale.ROOT, durations.min(), durations.max())
   val nanosEach: Double
     get() = seconds * 1e9 / tasks
 
-  fun run(many: Int, work: suspend () -> Unit) = runBlocking {
-    repeat(many) { launch(dispatcher) { work() } }
+  fun run(count: Int, work: suspend () -> Unit) = runBlocking {
+    repeat(count) { launch(dispatcher) { work() } }
   }
 
   fun round(work: suspend () -> Unit) {
     System.gc() // so that no row collects the garbage of another row
-    took += measureNanoTime { run(tasks, work) } / 1e9
+    durations += measureNanoTime { run(tasks, work) } / 1e9
   }
 }
