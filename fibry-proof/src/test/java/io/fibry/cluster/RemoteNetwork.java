@@ -41,7 +41,7 @@ final class RemoteNetwork implements ClusterNetwork {
   private final boolean isStoreSeparate;
   private final List<MemoryNetwork> networks = new ArrayList<>(List.of(MemoryNetwork.create())); // by server
   private final Map<String, Machine> machines = new LinkedHashMap<>(); // by node
-  // By subject of a queue
+  // Subscriptions to queues, by the subject of the queue
   private final Map<String, List<RemoteQueue.QueueSubscription>> subscriptions = new HashMap<>();
   private final ReentrantLock serverLock = new ReentrantLock();
   private final Map<String, NodeState> nodeStates = new HashMap<>(); // the node states that watches have read, by key

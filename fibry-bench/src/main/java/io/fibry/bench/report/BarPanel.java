@@ -7,8 +7,8 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * A panel with a bar for each row. To the left of a bar are the name of its side (a variant that
- * the benchmark compares) and, below the name, the description of the side.
+ * A panel with a bar for each row. Left of a bar are the name of its side (a variant that the
+ * benchmark compares) and, below the name, the description of the side.
  */
 record BarPanel(Result result, List<ResultRow> rows) implements Chart.Panel {
   private static final int ROW_HEIGHT = 34;

@@ -20,9 +20,9 @@ public final class LiveActors {
   private LiveActors() {}
 
   /**
-   * Makes {@code -Dsize} actors, and five and ten times as many. Then fills heaps of {@code -Dheap}
-   * megabytes: with actors, with virtual threads, and with at most {@code -Dthreads} platform
-   * threads.
+   * Makes {@code -Dsize} actors, and five and ten times as many. After that, fills heaps of {@code
+   * -Dheap} megabytes: with actors, with virtual threads, and with at most {@code -Dthreads}
+   * platform threads.
    */
   public static void main(String[] args) throws Exception {
     if (args.length > 0) {
