@@ -71,7 +71,7 @@ final class ActorWorkloads {
     return nanosEach;
   }
 
-  // ---- messages, until the last is handled
+  // ---- messages; the time ends when the last message is handled
 
   static double messages(int times) throws Exception {
     var allHandled = new CountDownLatch(1);

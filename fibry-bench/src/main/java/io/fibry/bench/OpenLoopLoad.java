@@ -25,7 +25,7 @@ final class OpenLoopLoad implements AutoCloseable {
   static final long PATIENCE = TimeUnit.MILLISECONDS.toNanos(500);
   static final double CAPACITY = RESOURCES / (STEPS * 0.010); // requests a second
 
-  /** Waits for the answer to a request, or throws the exception that its client gets. */
+  /** A service: waits until a request is answered, or throws the exception that the client gets. */
   interface Service {
     void serve(Call call) throws Exception;
   }

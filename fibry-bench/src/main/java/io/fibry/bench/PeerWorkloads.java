@@ -44,7 +44,7 @@ final class PeerWorkloads {
     else opponent.send(ball);
   }
 
-  /** Measures from setting the first timer to handling the last message. */
+  /** Measures the time from the first timer that is set to the last message that is handled. */
   static double timers(String peerName, int times) throws Exception {
     try (var peer = Peers.of(peerName, Peer.Timers.class)) {
       var handled = new CountDownLatch(times);

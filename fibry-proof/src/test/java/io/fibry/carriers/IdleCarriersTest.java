@@ -35,7 +35,7 @@ class IdleCarriersTest {
     }
   }
 
-  /** Two carriers, as Carrier and CarrierPool use the class. */
+  /** Two carriers that use {@link IdleCarriers} as Carrier and CarrierPool do. */
   private static class TwoCarriers {
     protected final IdleCarriers idle = new IdleCarriers();
     protected final Sleeper[] sleepers = {new Sleeper(null), new Sleeper(null)};
@@ -127,7 +127,7 @@ class IdleCarriersTest {
   }
 
   /**
-   * A carrier stops searching with one entry, and then is busy for long, while the other carrier
+   * A carrier finds one entry, stops its search and is busy for long, while the other carrier
    * sleeps. A second entry must wake the other carrier.
    */
   private static void checkHandOff(Kind kind, int schedules) {

@@ -36,7 +36,7 @@ final class WorkRound {
   /** A piece of work that fails each time. */
   record FailingJob(long id) implements Work {}
 
-  /** A piece of work that the round puts again until it is stored. */
+  /** A piece of work that the round puts into the queue repeatedly until it is stored. */
   record Bill(String idempotencyKey, long id) implements Work, Idempotent {}
 
   private record Attempt(Worker worker, long start) {

@@ -54,7 +54,7 @@ final class CrashKinds {
   /**
    * A version of the program.
    *
-   * @param item the class of events; a state of a till is a list of them, too
+   * @param item the class of events; the state of a till is a list of events, too
    * @param text returns the operations of a state, each followed by "!" if it has a note, and by
    * ";"
    */

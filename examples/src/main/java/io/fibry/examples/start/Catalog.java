@@ -37,14 +37,17 @@ record Catalog(Map<String, String> sentences) {
         .collect(Collectors.joining("\n"));
   }
 
-  /** Returns a similar name: up to a third of the typed letters are wrong, or a part is missing. */
+  /**
+   * Returns a name that contains the typed text, or differs from it by at most a third of its
+   * letters.
+   */
   Optional<String> nearest(String typed) {
     for (int errors = 0; errors <= typed.length() / 3; errors++)
       for (var name : sentences.keySet()) if (isNear(lower(name), lower(typed), errors)) return Optional.of(name);
     return sentences.keySet().stream().filter(name -> lower(name).contains(lower(typed))).findFirst();
   }
 
-  /** Returns whether at most {@code errors} inserted, dropped or replaced letters differ. */
+  /** Returns whether the texts differ by at most {@code errors} letters. */
   private static boolean isNear(String name, String typed, int errors) {
     if (errors < 0) return false;
     if (name.isEmpty() || typed.isEmpty()) return name.length() + typed.length() <= errors;

@@ -20,8 +20,8 @@ public final class CreationWork {
   }
 
   /**
-   * Starts {@code sample} virtual threads, until all are about to wait. Scales the time to the
-   * count.
+   * Measures the start of {@code sample} virtual threads, until all are about to wait. Scales the
+   * time to the count.
    */
   public static Side.Work threads(int sample) {
     return count -> {

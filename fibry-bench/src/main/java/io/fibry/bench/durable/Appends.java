@@ -26,7 +26,7 @@ final class Appends {
   /**
    * A store of another project.
    *
-   * @param type the name of a class in its jar, by which a missing jar is noticed
+   * @param type the name of a class of the store; if it cannot be loaded, the jar is missing
    */
   record Peer(String name, String type, Opener opener) {
     private void checkJar() {

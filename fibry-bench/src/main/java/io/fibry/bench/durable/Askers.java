@@ -5,7 +5,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
-/** Virtual threads that each repeat an operation until a deadline, and their common rate. */
+/** Virtual threads that each repeat an operation until a deadline, and their total rate. */
 final class Askers {
   static final String UNIT = "ops/s";
 

@@ -14,7 +14,10 @@ public interface Peer extends AutoCloseable {
 
   <M> Receiver<M> actor(Consumer<M> handler);
 
-  /** Makes {@code count} actors. Overridden by peers that should make them together. */
+  /**
+   * Makes {@code count} actors. Overridden by peers where a call of {@link #actor} costs more than
+   * the creation of an actor.
+   */
   default <M> List<Receiver<M>> actors(int count, Consumer<M> handler) {
     var receivers = new ArrayList<Receiver<M>>(count);
     for (int i = 0; i < count; i++) receivers.add(actor(handler));

@@ -28,7 +28,7 @@ public final class Peers {
     };
   }
 
-  /** Returns a peer that implements {@code offer}; throws if it does not. */
+  /** Returns the named peer, which must implement {@code offer}. */
   public static <P extends Peer> P of(String name, Class<P> offer) {
     var peer = of(name);
     if (offer.isInstance(peer)) return offer.cast(peer);

@@ -24,7 +24,10 @@ record LinePanel(Result result, List<ResultRow> rows) implements Chart.Panel {
     return legendTop + (sides.size() - 1) * LEGEND_ROW_HEIGHT;
   }
 
-  /** Returns the CSS class of a line. Their dashes differ, because lines may cover each other. */
+  /**
+   * Returns the CSS class of a line. The dashes of lines differ, because lines may cover each
+   * other.
+   */
   private static String cssClass(Side side, List<Side> sides) {
     int index = sides.stream().filter(candidate -> candidate.isOurs() == side.isOurs()).toList().indexOf(side) % COLORS;
     return (side.isOurs() ? "ours" : "others") + index;

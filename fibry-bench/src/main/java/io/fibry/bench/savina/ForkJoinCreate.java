@@ -24,7 +24,7 @@ final class ForkJoinCreate {
     if (sine * sine <= 0) throw new AssertionError("impossible, but the compiler must not know");
   }
 
-  // does not stop its actors, because an actor without a message and a reference is garbage
+  // does not stop its actors, because an actor without messages and without references is garbage
   private static void fibry(ActorBuilder<Object> builder, int actors, Round round) {
     round.expectParts(actors);
     for (int i = 0; i < actors; i++) {

@@ -7,8 +7,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedTransferQueue;
 
 /**
- * Measures how long requests from one actor to another take, one after the other. Each needs two
- * switches of threads.
+ * Measures how long requests from one actor to another take, one after the other. Each request
+ * needs two switches of threads.
  */
 public final class ContextSwitches {
   private ContextSwitches() {}

@@ -29,7 +29,8 @@ public final class LiveActors {
       if (args[0].equals("keep")) keep(Integer.parseInt(args[1]));
       else ChildJvm.tell(fill(args[0]));
       System.out.flush();
-      Runtime.getRuntime().halt(0); // threads are parked; an ordinary exit may be logged, which needs memory
+      // halts, because threads are parked, and an ordinary exit may be logged, which needs memory
+      Runtime.getRuntime().halt(0);
     }
     int size = Experiment.size(10_000_000);
     var experiment = new Experiment("live",

@@ -35,7 +35,7 @@ public final class ScopedActors {
 
   private ScopedActors() {}
 
-  /** Makes and ends {@code -Dsize} actors {@code -Drounds} times. */
+  /** Makes {@code -Dsize} actors and ends them, {@code -Drounds} times. */
   public static void main(String[] args) throws Exception {
     if (args.length > 0) {
       for (var side : List.of(args).subList(1, args.length)) measure(SIDES.indexOf(side), Integer.parseInt(args[0]));

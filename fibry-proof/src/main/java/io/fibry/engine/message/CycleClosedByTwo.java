@@ -10,8 +10,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * Two handlers begin to wait for each other at the same time: each publishes itself, then searches
- * for a cycle of waits. Results: for each of the two, 1 if it found the cycle.
+ * Two handlers begin to wait for each other at the same time: each publishes its wait, then
+ * searches for a cycle of waits. Results: for each of the two, 1 if it found the cycle.
  */
 @JCStressTest
 @Outcome(id = "0, 0", expect = FORBIDDEN, desc = "no handler found the cycle, so both would wait forever")

@@ -13,9 +13,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests the plain queue and its right to run. A sender that finds the actor idle runs it. Every
- * message is handled once, in its sender's order, by one handler at a time. The messages of a block
- * are handled together.
+ * Tests the plain queue and its right to run. A sender that finds the actor idle runs the actor.
+ * Every message is handled once, in its sender's order, by one handler at a time. The messages of a
+ * block are handled together.
  */
 @Tag("lincheck")
 class PlainQueueTest {

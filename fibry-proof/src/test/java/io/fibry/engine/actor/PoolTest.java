@@ -16,8 +16,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests pools that run on senders' threads, and their ends. Every message has one outcome, every
- * request completes, and every state of a pool that ends is closed.
+ * Tests pools that run on senders' threads, and the ends of these pools. Every message has one
+ * outcome, every request completes, and every state of a pool that ends is closed.
  *
  * <p>The tests fail if an ending worker counts a message as handled while a sender is passing this
  * message to it. They also fail if a worker ends at a pill that overtook a message, or if a sender

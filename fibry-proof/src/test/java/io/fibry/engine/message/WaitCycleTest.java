@@ -25,11 +25,11 @@ import org.junit.jupiter.api.Test;
  * cycle together, at least one handler must find it. A cycle that was never complete must not be
  * found.
  *
- * <p>The tests fail for four changes of {@link Wait}. The tests {@code cycleOfTwo..} and {@code
- * cycleOfThree..} fail if a handler searches before it publishes. The test {@code
- * cycleThroughNestedHandler..} fails if a wait is published only in the innermost activation. The
- * tests {@code actorThatWaitsAnswers..} and {@code actorThatPromises..} fail if a cycle is read
- * only once, or if a wait still counts after its answer or promise.
+ * <p>The tests were checked against four deliberate bugs in {@link Wait}. The tests {@code
+ * cycleOfTwo..} and {@code cycleOfThree..} fail if a handler searches before it publishes. The test
+ * {@code cycleThroughNestedHandler..} fails if a wait is published only in the innermost
+ * activation. The tests {@code actorThatWaitsAnswers..} and {@code actorThatPromises..} fail if a
+ * cycle is read only once, or if a wait still counts after its answer or promise.
  */
 @Tag("lincheck")
 class WaitCycleTest {
@@ -63,8 +63,8 @@ class WaitCycleTest {
   }
 
   /**
-   * The sender waits for a member of a cycle to which it does not belong. If it woke itself, it
-   * would search again and again, as long as the cycle exists.
+   * The sender waits for a member of a cycle, but does not belong to the cycle. If the sender woke
+   * itself, it would search again and again, as long as the cycle exists.
    */
   @Test
   void senderThatWaitsBehindCycleDoesNotWakeItself() {

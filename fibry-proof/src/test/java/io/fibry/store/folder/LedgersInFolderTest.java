@@ -44,7 +44,7 @@ class LedgersInFolderTest {
           Ledgers.inboxKind("folder").entities(scope.anonymous(), store, IDLE));
     }
 
-    /** Lets the fault come after some steps of the disk. Each later operation of the disk fails. */
+    /** Plans the fault for a random step of the disk. Each later operation of the disk fails. */
     void plan(Fault fault, SplittableRandom random) {
       long seed = random.nextLong();
       int[] steps = {random.nextInt(MAX_STEPS)};

@@ -30,9 +30,9 @@ class ShopApplication {
   }
 
   /**
-   * Protects the warehouse: it serves four orders at once, twenty orders wait, and further orders
-   * are refused. The clerks run on platform threads. On a fiber, a clerk that wakes up under load
-   * would wait behind the fibers of all requests that will be refused.
+   * Protects the warehouse: it serves four orders at once, up to twenty orders wait, and further
+   * orders are refused. The clerks run on platform threads. On a fiber, a clerk that wakes up under
+   * load would wait behind the fibers of all requests that will be refused.
    */
   @Bean
   ActorWithReturn<Order, Receipt> clerks(ActorScope scope, Warehouse warehouse) {
