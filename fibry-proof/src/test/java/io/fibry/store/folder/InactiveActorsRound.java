@@ -86,7 +86,7 @@ final class InactiveActorsRound {
       activeThreads = THREADS;
       for (int i = 0; i < THREADS; i++) {
         var threadRandom = random.split();
-        currentNode.start("actors" + i, () -> live(store, threadRandom));
+        currentNode.start("actors" + i, () -> runLives(store, threadRandom));
       }
       list(store);
       if (!isLast) return null;
@@ -100,9 +100,9 @@ final class InactiveActorsRound {
     });
   }
 
-  private Object live(StoreBackend store, SplittableRandom threadRandom) {
+  private Object runLives(StoreBackend store, SplittableRandom threadRandom) {
     for (int i = 0; i < LIVES; i++)
-      actors.get(threadRandom.nextInt(ACTORS)).live(store, threadRandom, actors.get(threadRandom.nextInt(ACTORS)));
+      actors.get(threadRandom.nextInt(ACTORS)).runLife(store, threadRandom, actors.get(threadRandom.nextInt(ACTORS)));
     return --activeThreads;
   }
 
@@ -144,8 +144,8 @@ final class InactiveActorsRound {
 
     // ---- lives
 
-    void live(StoreBackend store, SplittableRandom threadRandom, ActorModel receiver) {
-      if (threadRandom.nextInt(4) == 0) accept(store);
+    void runLife(StoreBackend store, SplittableRandom threadRandom, ActorModel receiver) {
+      if (threadRandom.nextInt(4) == 0) enqueueMessage(store);
       if (isAlive) return;
       isAlive = true;
       var loaded = store.load(id);
@@ -182,7 +182,7 @@ final class InactiveActorsRound {
       return new StoreBackend.Turn(id, life, number, Instant.EPOCH, isFullState, new byte[40], handledIds, outbox);
     }
 
-    private void accept(StoreBackend store) {
+    private void enqueueMessage(StoreBackend store) {
       var message = new Message(null, 0);
       assertTrue(store.enqueue(message(message), Integer.MAX_VALUE).toCompletableFuture().join());
       message.isConfirmed = true;
