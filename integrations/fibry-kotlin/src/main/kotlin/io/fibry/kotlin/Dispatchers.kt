@@ -140,6 +140,7 @@ private class PendingPieces(private val name: String, private val actor: Exitabl
 
   private fun cancel(piece: Piece) {
     waiting -= piece
-    piece.cancel(name, RejectedExecutionException("it ended before this could run: ${actor.onExit().getNow(null)}"))
+    val reason = actor.onExit().getNow(null)
+    piece.cancel(name, RejectedExecutionException("$name ended before the coroutine could continue: $reason"))
   }
 }
