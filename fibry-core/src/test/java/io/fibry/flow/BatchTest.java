@@ -327,7 +327,7 @@ class BatchTest extends BatchFixture {
     for (var message : List.of("a1", "a2", "b1", "b2", "c1", "c2")) log.sendMessage(message);
     Patience.await(gate.entered);
     allSent.countDown();
-    // whoever waits last gets the exception, so the handler must wait before the gatherer does
+    // the last thread that begins to wait gets the exception, so the handler must wait first
     Patience.awaitParked(Patience.value(asker));
     assertEquals(4, scope.actors().stream().mapToLong(ActorStats::queued).sum()); // b2, c1, c2 and the question
 

@@ -49,7 +49,8 @@ final class BodyRound implements AutoCloseable {
   private final Gate resumeGate = new Gate(); // passed by handlers whose clients have resumed
   private volatile boolean stalling;
   private volatile boolean clientsResume; // if false, no client that stalls sends the rest of its body
-  // The clock advances beyond the longest wait for a permit, so handlers that fail may exceed the limit
+  // The clock advances beyond the longest wait for a permit, so more handlers than the limit may
+  // be at work
   private volatile boolean cuttingOff;
   private final Map<Integer, BodyUpload> uploads = new ConcurrentHashMap<>(); // keys: the numbers of the uploads
   private final AtomicInteger begunHandlers = new AtomicInteger(); // including handlers that wait for their clients

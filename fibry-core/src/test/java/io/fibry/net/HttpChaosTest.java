@@ -72,7 +72,8 @@ class HttpChaosTest {
       Patience.progress(disconnects::get, () -> clients.stream().noneMatch(Thread::isAlive));
       clients.forEach(Patience::awaitEnd);
 
-      // connections are accepted in their order, so this response proves that all earlier ones were accepted
+      // The server accepts connections in their order, so this response proves that it has accepted
+      // all earlier ones
       assertFalse(RawClient.sendAndReadAll(server.port(), RawClient.get("/none")).isEmpty());
       Patience.eventually(() -> runningHandlers.get() == 0 && Descriptors.countOpenIfShown() <= descriptorsBefore);
       for (int i = 0; i < 8; i++)
