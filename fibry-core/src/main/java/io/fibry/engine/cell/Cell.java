@@ -36,9 +36,9 @@ import java.util.function.Predicate;
  *
  * <pre>
  *   OPEN            -> ENDING   any thread   no further message is accepted
- *   OPEN or ENDING  -> LEAVING  the drain    at the pill, after all messages before the pill
- *   LEAVING         -> ENDED    one thread   the hooks have run, and the end is announced
- *   any phase       -> ENDED    one thread   a cut-off: the handler or the hooks may still run
+ *   OPEN or ENDING  -> LEAVING  the drain    at the pill
+ *   LEAVING         -> ENDED    one thread   after the hooks
+ *   any phase       -> ENDED    one thread   a cut-off
  * </pre>
  *
  * <p>{@code OPEN <-> RESTARTING}: another actor's failure requests a restart, and the drain
@@ -68,15 +68,17 @@ import java.util.function.Predicate;
 public abstract class Cell extends PlainQueue implements Recipient, Watches.Watcher {
   private static final VarHandle PHASE = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "phase",
       VarHandle.class, PlainQueue.class, byte.class);
-  private static final VarHandle EXTRAS = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "extras",
-      VarHandle.class, Cell.class, ColdState.class);
+  private static final VarHandle DETAILS = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "details",
+      VarHandle.class, Cell.class, Object.class);
   private static final Runnable NO_ACTION = () -> {};
   private static final int MAX_ROUNDS = 16; // repetitions of failRequests; the last comes 1 min after the cut-off
 
   // The next two are used by the drain only
-  protected Object state;
-  protected boolean hasState;
-  private volatile ColdState extras; // null until first needed
+  protected Object state; // the object of a sink, or made by the behavior
+  protected boolean hasState; // whether the behavior made the state
+  // Null, the name, or a NameAndCounts, which takes their place when the actor needs counts or
+  // extras
+  private volatile Object details;
 
   protected Cell(ActorBehavior behavior) {
     super(behavior);
@@ -216,18 +218,29 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   /** Puts the nodes in front of all waiting messages. */
   protected void putBack(List<Object> nodes) {}
 
+  /** Returns null if the actor has at most a name. */
+  private NameAndCounts detailsOrNull() {
+    return details instanceof NameAndCounts nameAndCounts ? nameAndCounts : null;
+  }
+
+  private NameAndCounts details() {
+    Object oldDetails = details;
+    if (oldDetails instanceof NameAndCounts nameAndCounts) return nameAndCounts;
+    var newDetails = new NameAndCounts((String) oldDetails, null);
+    return DETAILS.compareAndSet(this, oldDetails, newDetails) ? newDetails : (NameAndCounts) details;
+  }
+
   final ColdState extrasOrNull() {
-    return extras;
+    var nameAndCounts = detailsOrNull();
+    return nameAndCounts == null ? null : nameAndCounts.extrasOrNull();
   }
 
   public final ColdState extras() {
-    var coldState = extras;
-    if (coldState != null) return coldState;
-    var newColdState = new ColdState(null, null);
-    return EXTRAS.compareAndSet(this, null, newColdState) ? newColdState : extras;
+    return details().extras();
   }
 
   final Recovery recoveryOrNull() {
+    var extras = extrasOrNull();
     return extras == null ? null : extras.recoveryOrNull();
   }
 
@@ -248,20 +261,32 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
    * knows the actor.
    */
   public final void setIdentity(String label, Class<?> type) {
-    if (label != null || type != null) extras = new ColdState(label, type);
+    if (label != null || type != null) details = type == null ? label : new NameAndCounts(label, type);
+  }
+
+  /** Gives a sink its object. Called before any other thread knows the actor. */
+  public final void setObject(Object object) {
+    state = object;
+    VarHandle.storeStoreFence(); // a thread that gets the sink through a data race sees the object
   }
 
   /**
-   * Returns the extras, which store the actor's own counts. Returns null if the actor has no extras
-   * and its scope does not list it, because its counts are then never shown.
+   * Returns the object that has the actor's own counts. Returns null if the actor has no name and
+   * its scope does not list it, because its counts are then never shown.
    */
-  final ColdState ownCounts() {
-    var coldState = extras;
-    return coldState != null || !owner().isMember(null) ? coldState : extras();
+  final NameAndCounts ownCounts() {
+    return details == null && !owner().isMember(null) ? null : details();
   }
 
   public final String label() {
-    return extras == null ? null : extras.label;
+    Object current = details;
+    return current instanceof NameAndCounts nameAndCounts ? nameAndCounts.label : (String) current;
+  }
+
+  /** Returns the protocol of the actor. Returns null if it has none. */
+  public final Class<?> type() {
+    var nameAndCounts = detailsOrNull();
+    return nameAndCounts == null ? null : nameAndCounts.type;
   }
 
   @Override
@@ -298,6 +323,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   }
 
   protected final Wait.WaitingHandler hooksDrain() {
+    var extras = extrasOrNull();
     return extras == null ? null : extras.hooksDrain;
   }
 
@@ -332,7 +358,8 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
 
   public long handled() {
     var drain = countedDrain();
-    return (extras == null ? 0 : extras.handled) + (drain == null ? 0 : drain.completedSteps());
+    var counts = detailsOrNull();
+    return (counts == null ? 0 : counts.handled) + (drain == null ? 0 : drain.completedSteps());
   }
 
   /** Returns the drain. Returns null if the actor is idle, or its messages do not count. */
@@ -341,7 +368,8 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   }
 
   public long failed() {
-    return extras == null ? 0 : extras.failed;
+    var counts = detailsOrNull();
+    return counts == null ? 0 : counts.failed;
   }
 
   /**
@@ -352,6 +380,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   public final boolean isQuiet(Set<Cell> others) {
     if (phase == LEAVING) return false;
     var clock = owner().options().scheduler();
+    var extras = extrasOrNull();
     if (extras != null && (extras.hooksDrain != null || extras.hasDueTimer(clock.nanoTime()))) return false;
     return isIdle() || clock.isManual() && isWaiting(clock, others);
   }
@@ -394,6 +423,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
 
   private int stashedCount() {
     int count = 0;
+    var extras = extrasOrNull();
     if (extras != null) for (var node : extras.stash) if (holdsMessage(node)) count++;
     return count;
   }
@@ -450,7 +480,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     } finally {
       if (changed) pushOrReopen(pill);
     }
-    if (extras != null) wake(); // the end does not wait until a backoff is over
+    if (extrasOrNull() != null) wake(); // the end does not wait until a backoff is over
   }
 
   private void pushOrReopen(Envelope pill) {
@@ -496,8 +526,10 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     } catch (Throwable failure) {
       EngineLog.LOG.error("the stop hook of actor '{}' failed {}", name(), occasion, failure);
     } finally {
-      state = null;
-      hasState = false;
+      if (hasState) { // otherwise the state is the object of a sink, which nobody could make again
+        state = null;
+        hasState = false;
+      }
     }
   }
 
@@ -640,7 +672,8 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   /** Ends the actor soon: interrupts it, and cuts it off when the grace is over. */
   public void kill(ExitReason reason) {
     if (phase == ENDED) return;
-    extras().setReason(reason);
+    var extras = extras();
+    extras.setReason(reason);
     // interrupts before the pill is added, because adding the pill may call a user's strategy
     stopAccepting(new Interruption(this));
     // another thread may have announced the end before the timer was set
@@ -649,7 +682,8 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
 
   private void cancelKillTimer() {
     try {
-      if (extras.killTimer != null) extras.killTimer.cancel();
+      var timer = extras().killTimer;
+      if (timer != null) timer.cancel();
     } catch (Throwable failure) { // thrown by a user's scheduler
       EngineLog.LOG.error("actor '{}' could not cancel the timer of its kill grace", name(), failure);
     }
@@ -661,7 +695,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     public void run() {
       cell.interrupt();
       var options = cell.owner().options();
-      cell.extras.startKillTimer(options.scheduler(), options.killGrace(), new CutOffTimer(cell));
+      cell.extras().startKillTimer(options.scheduler(), options.killGrace(), new CutOffTimer(cell));
     }
   }
 
@@ -671,7 +705,8 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
    */
   final void interrupt() {
     if (!settings().ownsThreads()) return;
-    synchronized (extras()) {
+    var extras = extras();
+    synchronized (extras) {
       var drain = drain();
       var thread = drain == null || !drain.ownsThread() ? null : drain.thread;
       if (phase < LEAVING) {

@@ -40,8 +40,6 @@ public final class ColdState {
 
   private static final Queue<Object> EMPTY_STASH = new ConcurrentLinkedQueue<>(); // always empty
 
-  final String label;
-  public final Class<?> type;
   private ExitReason reason; // the first reason that was set, or the reason of a kill
   private boolean endBegun; // a thread has begun to end the attached parts
   private boolean announced; // a thread has begun to announce the end
@@ -57,13 +55,8 @@ public final class ColdState {
   volatile Queue<Object> stash = EMPTY_STASH; // nodes; changed by the drain, read by killers
   volatile Wait.WaitingHandler hooksDrain; // the drain of the hooks, which sets it; read by threads about to wait
   volatile boolean endedNormally; // whether the end was announced without a cut-off
-  volatile long handled; // how many messages were handled; set by the drain, read by observers
-  volatile long failed; // how many messages failed; set by the drain, read by observers
 
-  ColdState(String label, Class<?> type) {
-    this.label = label;
-    this.type = type;
-  }
+  ColdState() {}
 
   /** Stashes a node; called by the drain. */
   void addToStash(Object node) {

@@ -173,8 +173,8 @@ public abstract class HandlerContext extends Wait.WaitingHandler implements Acto
     }
     cell.owner().accounts().countHandled(newlyHandled);
     try {
-      var extras = cell.ownCounts();
-      if (extras != null) extras.handled += newlyHandled;
+      var ownCounts = cell.ownCounts();
+      if (ownCounts != null) ownCounts.handled += newlyHandled;
     } catch (OutOfMemoryError noMemory) { // only the actor's own count is too small
     }
   }
