@@ -116,6 +116,15 @@ public interface ActorBuilder<M> {
   Sink<Void> newSink();
 
   /**
+   * {@return a new sink, which passes this object to the code that it runs} A restart keeps the
+   * object. With {@code initialState}, a restart makes a new one.
+   *
+   * @param <S> the type of the object
+   * @param object used by the code of the sink only; the workers of a pool share it
+   */
+  <S> Sink<S> newSink(S object);
+
+  /**
    * Makes actors with a state. Immutable and thread-safe. The settings that both builders have may
    * be given before or after {@link #initialState}.
    *

@@ -228,6 +228,7 @@ class BuilderTest {
     var stateful = builder.initialState(() -> "s");
     var options = ActorScope.Options.defaults();
     var cases = new LinkedHashMap<String, Map.Entry<String, Executable>>();
+    put(cases, "newSink", "object", () -> builder.newSink(null));
     put(cases, "sendMessage", "message", () -> actor.sendMessage(null));
     put(cases, "sendMessages", "block", () -> actor.sendMessages(null));
     put(cases, "sendMessages of null", "message", () -> actor.sendMessages(Arrays.asList("a", null)));

@@ -17,6 +17,7 @@ import io.fibry.testing.Variants;
 import io.fibry.time.ManualScheduler;
 import java.io.IOException;
 import java.time.Duration;
+import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -147,6 +148,70 @@ class SinkTest {
     Sink<Void> statelessSink = scope.anonymous().newSink();
 
     statelessSink.execAndWait(s -> assertNull(s));
+  }
+
+  // ---- sinks of a given object
+
+  @ParameterizedTest
+  @MethodSource("io.fibry.testing.Variants#all")
+  void sinkPassesGivenObjectToCode(Variants.Variant variant) {
+    if (variant.isPriority()) return;
+    var object = new StringBuilder();
+    Sink<StringBuilder> text = variant.builder(scope).newSink(object);
+
+    text.execAsync(s -> s.append("a"));
+    text.execAndWait(s -> s.append("b"));
+
+    assertSame(object, text.ask(s -> s));
+    assertEquals("ab", object.toString());
+    text.close();
+  }
+
+  @Test
+  void restartKeepsGivenObject() {
+    var object = new StringBuilder("a");
+    var text = scope.anonymous().onFailure(FailurePolicy.restart().withoutLog()).newSink(object);
+
+    text.execAsync(s -> {
+      throw new IllegalStateException("thrown by a test");
+    });
+
+    assertSame(object, text.ask(s -> s));
+  }
+
+  @Test
+  void interceptorRunsCodeOfSinkWithGivenObject() {
+    var intercepted = new ArrayList<Object>();
+    var text = scope.anonymous().intercept((message, next) -> {
+      intercepted.add(message);
+      next.run();
+    }).newSink(new StringBuilder("a"));
+
+    assertEquals("a", text.ask(StringBuilder::toString));
+    assertEquals(1, intercepted.size());
+  }
+
+  @Test
+  void endedSinkReleasesGivenObject() {
+    var sinks = new ArrayList<Sink<StringBuilder>>();
+    var objects = new ArrayList<WeakReference<StringBuilder>>();
+    for (int i = 0; i < 3; i++) {
+      var object = new StringBuilder();
+      objects.add(new WeakReference<>(object));
+      sinks.add(scope.anonymous().newSink(object));
+    }
+
+    sinks.get(0).close(); // idle and without a message
+    sinks.get(1).ask(StringBuilder::length);
+    sinks.get(1).close();
+    sinks.get(2).execAsync(s -> s.append("a"));
+    sinks.get(2).kill();
+    sinks.get(2).waitForExit();
+
+    Patience.eventually("an ended sink keeps its object", () -> {
+      System.gc();
+      return objects.stream().allMatch(object -> object.refersTo(null));
+    });
   }
 
   @Test

@@ -27,8 +27,8 @@ public final class HttpRoutes {
    *
    * @param <E> the type of the exception
    * @param failure the exception
-   * @param exchange the exchange; its response has the status 500 and no headers, unless the rule of
-   * {@code onFailure} sets others
+   * @param exchange the exchange; its response has the status 500 and no headers, unless the rule
+   * of {@code onFailure} sets others
    */
   public record FailedExchange<E>(E failure, HttpExchange exchange) {}
 

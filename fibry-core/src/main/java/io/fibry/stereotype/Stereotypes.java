@@ -101,7 +101,7 @@ public final class Stereotypes extends NetworkStereotypes {
    */
   @SuppressWarnings("unchecked") // without an object, the sink passes null, which is of any type
   public <S> Sink<S> sink(@Nullable S state) {
-    return state == null ? (Sink<S>) builder.newSink() : builder.<S>initialState(() -> state).newSink();
+    return state == null ? (Sink<S>) builder.newSink() : builder.newSink(state);
   }
 
   /**

@@ -291,11 +291,22 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
 
   @Override
   public Sink<Void> newSink() {
+    return (Sink<Void>) (Sink<?>) makeSink(sinkBehavior(), null);
+  }
+
+  @Override
+  public <S> Sink<S> newSink(S object) {
+    Objects.requireNonNull(object, "object");
+    if (isPooled()) return this.<S>initialState(() -> object).newSink(); // the object is for the workers, not the pool
+    return (Sink<S>) (Sink<?>) makeSink(sinkBehavior(), object);
+  }
+
+  private ActorBehavior sinkBehavior() {
     var currentSettings = settings();
     var behavior = lastSinkBehavior;
     if (behavior == null || behavior.settings != currentSettings)
       lastSinkBehavior = behavior = intercepted(ActorBehavior.ofSink(currentSettings));
-    return (Sink<Void>) (Sink<?>) makeSink(behavior);
+    return behavior;
   }
 
   @Override
@@ -316,7 +327,12 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
     return currentSettings;
   }
 
-  ActorBehavior intercepted(ActorBehavior behavior) {
+  /** Returns null if there is none. */
+  Handler.Interceptor<Object> interceptor() {
+    return interceptor;
+  }
+
+  private ActorBehavior intercepted(ActorBehavior behavior) {
     return interceptor == null ? behavior : behavior.intercept(interceptor);
   }
 
@@ -325,11 +341,17 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
   }
 
   ActorCell makeAndAdmit(ActorBehavior behavior) {
+    return makeAndAdmit(behavior, null);
+  }
+
+  /** Makes an actor that has this state from the beginning; null if it has none. */
+  private ActorCell makeAndAdmit(ActorBehavior behavior, Object state) {
     if (isPooled()) return makePool(behavior);
     var mailbox = mailbox();
     var cell = GuardedQueue.isNeededFor(mailbox) ? new GuardedCell(behavior, new GuardedQueue<>(mailbox,
         scheduler()::nanoTime, (message, baggage) -> new Envelope(message, (Baggage) baggage)))
         : behavior.settings.ownsThreads() ? new ActorCell(behavior) : new ExecutorCell(behavior);
+    if (state != null) cell.setObject(state);
     var residentDrain = cell.prepareResident();
     admit(cell);
     if (residentDrain != null) cell.startResident(residentDrain, () -> {});
@@ -361,11 +383,12 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
     return pool;
   }
 
-  ActorCell makeSink(ActorBehavior behavior) {
+  /** The object is null if the behavior makes it, or if there is none. */
+  ActorCell makeSink(ActorBehavior behavior, Object object) {
     if (isPooled() && poolSpec.isContentAware()) throw new IllegalArgumentException(
         "a sink runs code, which has neither weight nor key; make the sink with a pool of another kind");
     if (mailbox().isPriority()) throw new IllegalArgumentException(
         "a sink runs code, which a priority mailbox cannot order; give it another mailbox");
-    return makeAndAdmit(behavior);
+    return makeAndAdmit(behavior, object);
   }
 }

@@ -8,29 +8,42 @@ import io.fibry.Handler;
 import io.fibry.Sink;
 import io.fibry.Strategy;
 import io.fibry.engine.cell.ActorBehavior;
+import io.fibry.engine.cell.ActorBehavior.StateRecipe;
 import io.fibry.mailbox.Mailbox;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 
-/** A builder of actors that have state; {@code stopHook} and {@code copyFunction} may be null. */
+/** A builder of actors that have state. All actors of one builder share its recipe. */
 @SuppressWarnings("unchecked") // the signatures of ActorBuilder check the types
-record DefaultStatefulBuilder<S, M>(DefaultActorBuilder<M> builder, Callable<?> initialState,
-    Handler<Object> stopHook,
-    Handler.Returning<Object, Object> copyFunction) implements ActorBuilder.Stateful<S, M> {
+final class DefaultStatefulBuilder<S, M> implements ActorBuilder.Stateful<S, M> {
+  private final DefaultActorBuilder<M> builder;
+  private final StateRecipe recipe;
+  // The behavior of the last sink, which the next sink uses if the settings have not changed.
+  // Racing threads may each make an instance
+  private volatile ActorBehavior lastSinkBehavior;
+
+  /** The hook and the function may be null. */
+  DefaultStatefulBuilder(DefaultActorBuilder<M> builder, Callable<?> initialState, Handler<Object> stopHook,
+      Handler.Returning<Object, Object> copyFunction) {
+    this.builder = builder;
+    this.recipe = new StateRecipe(initialState, stopHook, copyFunction, builder.interceptor());
+  }
+
   @Override
   public ActorBuilder.Stateful<S, M> onStop(Handler<S> hook) {
-    return new DefaultStatefulBuilder<>(builder, initialState, (Handler<Object>) Objects.requireNonNull(hook, "hook"),
-        copyFunction);
+    return new DefaultStatefulBuilder<>(builder, recipe.initialState(),
+        (Handler<Object>) Objects.requireNonNull(hook, "hook"), recipe.copyFunction());
   }
 
   @Override
   public ActorBuilder.Stateful<S, M> rollback(Handler.Returning<S, S> copy) {
-    return new DefaultStatefulBuilder<>(builder, initialState, stopHook,
+    return new DefaultStatefulBuilder<>(builder, recipe.initialState(), recipe.stopHook(),
         (Handler.Returning<Object, Object>) (Handler.Returning<?, ?>) Objects.requireNonNull(copy, "copy"));
   }
 
   private <N> ActorBuilder.Stateful<S, N> withBuilder(ActorBuilder<N> newBuilder) {
-    return new DefaultStatefulBuilder<>((DefaultActorBuilder<N>) newBuilder, initialState, stopHook, copyFunction);
+    return new DefaultStatefulBuilder<>((DefaultActorBuilder<N>) newBuilder, recipe.initialState(), recipe.stopHook(),
+        recipe.copyFunction());
   }
 
   @Override
@@ -65,40 +78,36 @@ record DefaultStatefulBuilder<S, M>(DefaultActorBuilder<M> builder, Callable<?> 
 
   @Override
   public <N extends M> Actor<N> newActor(Handler.Stateful<S, N> handler) {
-    return (Actor<N>) make(
-        ActorBehavior.stateful(builder.settings(),
-            (Handler.Stateful<Object, Object>) DefaultActorBuilder.checked(handler)));
+    return (Actor<N>) builder.makeAndAdmit(ActorBehavior.stateful(builder.settings(), recipe,
+        (Handler.Stateful<Object, Object>) DefaultActorBuilder.checked(handler)));
   }
 
   @Override
   public <N extends M> Actor<N> newActor(Handler.StatefulWithContext<S, N> handler) {
-    return (Actor<N>) make(ActorBehavior.statefulWithContext(builder.settings(),
+    return (Actor<N>) builder.makeAndAdmit(ActorBehavior.statefulWithContext(builder.settings(), recipe,
         (Handler.StatefulWithContext<Object, Object>) DefaultActorBuilder.checked(handler)));
   }
 
   @Override
   public <N extends M, R> ActorWithReturn<N, R> newActorWithReturn(Handler.StatefulReturning<S, N, R> handler) {
-    return (ActorWithReturn<N, R>) make(ActorBehavior.statefulReturning(builder.settings(),
+    return (ActorWithReturn<N, R>) builder.makeAndAdmit(ActorBehavior.statefulReturning(builder.settings(), recipe,
         (Handler.StatefulReturning<Object, Object, Object>) DefaultActorBuilder.checked(handler)));
   }
 
   @Override
   public <N extends M,
       R> ActorWithReturn<N, R> newActorWithReturn(Handler.StatefulReturningWithContext<S, N, R> handler) {
-    return (ActorWithReturn<N, R>) make(ActorBehavior.statefulReturningWithContext(builder.settings(),
-        (Handler.StatefulReturningWithContext<Object, Object, Object>) DefaultActorBuilder.checked(handler)));
+    return (ActorWithReturn<N, R>) builder.makeAndAdmit(
+        ActorBehavior.statefulReturningWithContext(builder.settings(), recipe,
+            (Handler.StatefulReturningWithContext<Object, Object, Object>) DefaultActorBuilder.checked(handler)));
   }
 
   @Override
   public Sink<S> newSink() {
-    return (Sink<S>) (Sink<?>) builder.makeSink(stateful(ActorBehavior.ofSink(builder.settings())));
-  }
-
-  private ActorCell make(ActorBehavior behavior) {
-    return builder.makeAndAdmit(stateful(behavior));
-  }
-
-  private ActorBehavior stateful(ActorBehavior behavior) {
-    return new ActorBehavior.StatefulBehavior(builder.intercepted(behavior), initialState, stopHook, copyFunction);
+    var currentSettings = builder.settings();
+    var behavior = lastSinkBehavior;
+    if (behavior == null || behavior.settings != currentSettings)
+      lastSinkBehavior = behavior = ActorBehavior.statefulSink(currentSettings, recipe);
+    return (Sink<S>) (Sink<?>) builder.makeSink(behavior, null);
   }
 }

@@ -72,61 +72,86 @@ public abstract class ActorBehavior {
     };
   }
 
-  public static ActorBehavior stateful(ActorSettings settings, Handler.Stateful<Object, Object> handler) {
-    return new ActorBehavior(settings) {
+  public static ActorBehavior stateful(ActorSettings settings, StateRecipe recipe,
+      Handler.Stateful<Object, Object> handler) {
+    return new StatefulBehavior(settings, recipe) {
       @Override
-      Object handle(HandlerContext context, Object message) throws Exception {
-        handler.handle(context.cell.state, message);
+      Object handle(HandlerContext context, Object state, Object message) throws Exception {
+        handler.handle(state, message);
         return NO_ANSWER;
       }
     };
   }
 
-  public static ActorBehavior statefulReturning(ActorSettings settings,
+  public static ActorBehavior statefulReturning(ActorSettings settings, StateRecipe recipe,
       Handler.StatefulReturning<Object, Object, Object> handler) {
-    return new ActorBehavior(settings) {
+    return new StatefulBehavior(settings, recipe) {
       @Override
-      Object handle(HandlerContext context, Object message) throws Exception {
-        return handler.handle(context.cell.state, message);
+      Object handle(HandlerContext context, Object state, Object message) throws Exception {
+        return handler.handle(state, message);
       }
     };
   }
 
-  public static ActorBehavior statefulWithContext(ActorSettings settings,
+  public static ActorBehavior statefulWithContext(ActorSettings settings, StateRecipe recipe,
       Handler.StatefulWithContext<Object, Object> handler) {
-    return new ContextBehavior(settings) {
+    return new StatefulBehavior(settings, recipe) {
       @Override
-      Object handle(HandlerContext context, Object message) throws Exception {
-        handler.handle(context.cell.state, message, context);
+      Object handle(HandlerContext context, Object state, Object message) throws Exception {
+        handler.handle(state, message, context);
         return NO_ANSWER;
       }
+
+      @Override
+      boolean usesContext() {
+        return true;
+      }
     };
   }
 
-  public static ActorBehavior statefulReturningWithContext(ActorSettings settings,
+  public static ActorBehavior statefulReturningWithContext(ActorSettings settings, StateRecipe recipe,
       Handler.StatefulReturningWithContext<Object, Object, Object> handler) {
-    return new ContextBehavior(settings) {
+    return new StatefulBehavior(settings, recipe) {
       @Override
-      Object handle(HandlerContext context, Object message) throws Exception {
-        return handler.handle(context.cell.state, message, context);
+      Object handle(HandlerContext context, Object state, Object message) throws Exception {
+        return handler.handle(state, message, context);
+      }
+
+      @Override
+      boolean usesContext() {
+        return true;
+      }
+    };
+  }
+
+  /** Runs code with the object of the sink, or with null if the sink has none. */
+  public static ActorBehavior ofSink(ActorSettings settings) {
+    return new ActorBehavior(settings) {
+      @Override
+      Object handle(HandlerContext context, Object code) throws Exception {
+        return runCode(context, context.cell.state, code);
+      }
+    };
+  }
+
+  public static ActorBehavior statefulSink(ActorSettings settings, StateRecipe recipe) {
+    return new StatefulBehavior(settings, recipe) {
+      @Override
+      Object handle(HandlerContext context, Object state, Object code) throws Exception {
+        return runCode(context, state, code);
       }
     };
   }
 
   /**
-   * Runs code as messages: a {@link Handler.Returning} if the sender waits for a value, otherwise a
-   * {@link Handler}.
+   * Runs the code that a sink got as a message: a {@link Handler.Returning} if the sender waits for
+   * a value, otherwise a {@link Handler}.
    */
   @SuppressWarnings("unchecked") // Sink checks the types
-  public static ActorBehavior ofSink(ActorSettings settings) {
-    return new ActorBehavior(settings) {
-      @Override
-      Object handle(HandlerContext context, Object code) throws Exception {
-        if (context.request != null) return ((Handler.Returning<Object, Object>) code).handle(context.cell.state);
-        ((Handler<Object>) code).handle(context.cell.state);
-        return NO_ANSWER;
-      }
-    };
+  private static Object runCode(HandlerContext context, Object state, Object code) throws Exception {
+    if (context.request != null) return ((Handler.Returning<Object, Object>) code).handle(state);
+    ((Handler<Object>) code).handle(state);
+    return NO_ANSWER;
   }
 
   private abstract static class ContextBehavior extends ActorBehavior {
@@ -138,6 +163,30 @@ public abstract class ActorBehavior {
     final boolean usesContext() {
       return true;
     }
+  }
+
+  private static Object callThrough(Handler.Interceptor<Object> interceptor, Object message, Callable<Object> handling)
+      throws Exception {
+    var answer = new Object[] {NO_ANSWER};
+    interceptor.intercept(message, () -> answer[0] = handling.call());
+    return answer[0];
+  }
+
+  /** Returns a behavior that passes each message through the interceptor first. */
+  public final ActorBehavior intercept(Handler.Interceptor<Object> interceptor) {
+    return new WrappingBehavior(settings, this) {
+      @Override
+      Object handle(HandlerContext context, Object message) throws Exception {
+        return callThrough(interceptor, message, () -> inner.handle(context, message));
+      }
+    };
+  }
+
+  /**
+   * Returns this behavior with other settings, for a pool, which never handles a message itself.
+   */
+  public final ActorBehavior withSettings(ActorSettings settings) {
+    return new WrappingBehavior(settings, this);
   }
 
   private static class WrappingBehavior extends ActorBehavior {
@@ -159,50 +208,49 @@ public abstract class ActorBehavior {
     }
   }
 
-  public final ActorBehavior intercept(Handler.Interceptor<Object> interceptor) {
-    return new WrappingBehavior(settings, this) {
-      @Override
-      Object handle(HandlerContext context, Object message) throws Exception {
-        var answer = new Object[] {NO_ANSWER};
-        interceptor.intercept(message, () -> answer[0] = inner.handle(context, message));
-        return answer[0];
-      }
-    };
+  /**
+   * How the actors of one builder get their state, and lose it.
+   *
+   * @param initialState makes the state before the first message
+   * @param stopHook called with the state at the end; may be null
+   * @param copyFunction copies the state before each message. The copy takes the place of the state
+   * if the handler throws. May be null
+   * @param interceptor each message passes through it after the state was made; may be null
+   */
+  public record StateRecipe(Callable<?> initialState, Handler<Object> stopHook,
+      Handler.Returning<Object, Object> copyFunction, Handler.Interceptor<Object> interceptor) {
+
+    private Object makeState(Cell cell) throws Exception {
+      Object state = initialState.call();
+      if (state == null)
+        throw new NullPointerException("the initial state of actor '" + cell.name() + "' was null; give it an object");
+      return state;
+    }
   }
 
-  /**
-   * Returns this behavior with other settings, for a pool, which never handles a message itself.
-   */
-  public final ActorBehavior withSettings(ActorSettings settings) {
-    return new WrappingBehavior(settings, this);
-  }
+  /** One object with the handler and the recipe, because many actors may have a behavior each. */
+  private abstract static class StatefulBehavior extends ActorBehavior {
+    private final StateRecipe recipe;
 
-  /**
-   * Makes the state before the first message. If {@code copyFunction} is not null, copies the state
-   * before each message, and puts the copy in place of the state if the handler throws.
-   */
-  public static final class StatefulBehavior extends WrappingBehavior {
-    private final Callable<?> initialState;
-    private final Handler<Object> onStop;
-    private final Handler.Returning<Object, Object> copyFunction;
-
-    public StatefulBehavior(ActorBehavior inner, Callable<?> initialState, Handler<Object> onStop,
-        Handler.Returning<Object, Object> copyFunction) {
-      super(inner.settings, inner);
-      this.initialState = initialState;
-      this.onStop = onStop;
-      this.copyFunction = copyFunction;
+    StatefulBehavior(ActorSettings settings, StateRecipe recipe) {
+      super(settings);
+      this.recipe = recipe;
     }
 
+    abstract Object handle(HandlerContext context, Object state, Object message) throws Exception;
+
     @Override
-    Object handle(HandlerContext context, Object message) throws Exception {
+    final Object handle(HandlerContext context, Object message) throws Exception {
       var cell = context.cell;
-      if (!cell.hasState) makeState(cell);
-      if (copyFunction == null) return inner.handle(context, message);
-      Object copiedState = copyFunction.handle(cell.state);
+      if (!cell.hasState) {
+        cell.state = recipe.makeState(cell);
+        cell.hasState = true;
+      }
+      if (recipe.copyFunction == null) return passOn(context, message);
+      Object copiedState = recipe.copyFunction.handle(cell.state);
       boolean isHandled = false;
       try {
-        Object answer = inner.handle(context, message);
+        Object answer = passOn(context, message);
         isHandled = true;
         return answer;
       } finally {
@@ -210,21 +258,19 @@ public abstract class ActorBehavior {
       }
     }
 
-    private void makeState(Cell cell) throws Exception {
-      cell.state = initialState.call();
-      if (cell.state == null)
-        throw new NullPointerException("the initial state of actor '" + cell.name() + "' was null; give it an object");
-      cell.hasState = true;
+    private Object passOn(HandlerContext context, Object message) throws Exception {
+      if (recipe.interceptor == null) return handle(context, context.cell.state, message);
+      return callThrough(recipe.interceptor, message, () -> handle(context, context.cell.state, message));
     }
 
     @Override
-    boolean hasStopHook(Cell cell) {
-      return cell.hasState && onStop != null;
+    final boolean hasStopHook(Cell cell) {
+      return cell.hasState && recipe.stopHook != null;
     }
 
     @Override
-    void stop(Cell cell) throws Exception {
-      if (hasStopHook(cell)) onStop.handle(cell.state);
+    final void stop(Cell cell) throws Exception {
+      if (hasStopHook(cell)) recipe.stopHook.handle(cell.state);
     }
   }
 }

@@ -98,6 +98,24 @@ class LayoutTest {
   }
 
   @Test
+  void heapGrowsByAtMost48BytesPerSinkWithObject() {
+    var object = new Object();
+    assertGrowthPerObject(48, () -> Stereotypes.fibers().sink(object));
+  }
+
+  @Test
+  void heapGrowsByAtMost48BytesPerSinkOfStatefulBuilder() {
+    var builder = ActorSystem.anonymous().initialState(Object::new);
+    assertGrowthPerObject(48, builder::newSink);
+  }
+
+  @Test
+  void heapGrowsByAtMost80BytesPerActorOfStatefulBuilder() {
+    var builder = ActorSystem.anonymous().initialState(Object::new);
+    assertGrowthPerObject(80, () -> builder.newActor((Object state, String message) -> {}));
+  }
+
+  @Test
   void heapGrowsByAtMost72BytesPerActorWithReturn() {
     assertGrowthPerObject(72, () -> ActorSystem.anonymous().newActorWithReturn((Integer n) -> n + 1));
   }
@@ -107,6 +125,21 @@ class LayoutTest {
     try (var scope = Variants.scope(o -> o)) {
       assertGrowthPerObject(112, () -> scope.anonymous().newActor((String message) -> {}));
     }
+  }
+
+  /** The limit includes a name that is 56 bytes long. */
+  @Test
+  void heapGrowsByAtMost168BytesPerNamedActorOfScope() {
+    try (var scope = Variants.scope(o -> o)) {
+      var number = new AtomicInteger(100_000);
+      assertGrowthPerObject(168,
+          () -> scope.named("actor-" + number.incrementAndGet()).newActor((String message) -> {}));
+    }
+  }
+
+  @Test
+  void nameAndCountsOfActorTake40Bytes() throws ClassNotFoundException {
+    assertEquals(40, size(Class.forName("io.fibry.engine.cell.NameAndCounts")));
   }
 
   /**
