@@ -325,7 +325,7 @@ public sealed interface Cluster extends AutoCloseable permits LocalNode {
      * Sets the lease. After this time without a heartbeat, other nodes declare the node dead, and
      * requests that it has not answered fail. The node sends five heartbeats in this time.
      *
-     * @param lease at least 3 seconds. By default, the network sets it to 6 seconds, or to 20
+     * @param lease at least 3 seconds. The network sets it to 6 seconds by default, or to 20
      * seconds with several NATS replicas, whose election of a leader may take 10 seconds
      * @return a changed copy
      */

@@ -7,7 +7,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 
 /**
- * The clock of a run. As a rule it is stopped while a thread runs, and moves to the next timer when
+ * The clock of a run. It usually stops while a thread runs, and moves to the next timer when
  * no thread can run. Faults also move the clock. It moves, too, while threads spin, read the clock
  * again and again, or only yield to each other. Used by simulated threads and the carrier.
  */
