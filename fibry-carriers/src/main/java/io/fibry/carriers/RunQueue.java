@@ -115,9 +115,10 @@ final class RunQueue {
     }
   }
 
+  /** Returns at most the capacity, even if other carriers take entries during the call. */
   int size() {
     int first = head; // first, so that the difference is not negative
-    return tail - first;
+    return Math.min(tail - first, CAPACITY);
   }
 
   boolean isEmpty() {
