@@ -62,6 +62,7 @@ final class StoreCopier {
   private final Map<String, List<ActorId>> actors = new TreeMap<>(); // by kind
   private final ArrayDeque<CopyWrite> pendingWrites = new ArrayDeque<>();
   private final List<PendingMessage> batch = new ArrayList<>(); // messages that the next turn of the copy sends
+  private int batchBytes; // size of the bodies in the batch
   private long life; // the number of the life of the copy's actor
   private long turnNumber; // number of the last turn of the copy's actor
   private long copiedActors;
@@ -212,15 +213,14 @@ final class StoreCopier {
   // ---- messages
 
   private void copyMessages(ActorId id) throws InterruptedException {
-    int bytes = 0;
     for (var message : source.pending(id, PendingMessage.NEVER, Integer.MAX_VALUE)) {
-      bytes += message.body().length;
-      if (!batch.isEmpty() && bytes > BATCH_BYTES || batch.size() == MAX_MESSAGES) {
+      int messageBytes = message.body().length;
+      if (!batch.isEmpty() && batchBytes + messageBytes > BATCH_BYTES || batch.size() == MAX_MESSAGES) {
         send(List.of());
         progress.accept(summary());
-        bytes = message.body().length;
       }
       batch.add(message);
+      batchBytes += messageBytes;
       copiedMessages++;
     }
   }
@@ -229,6 +229,7 @@ final class StoreCopier {
     var turn = new Turn(ACTOR, life, ++turnNumber, source.clock().instant(), true, new byte[0], handledIds,
         List.copyOf(batch));
     batch.clear();
+    batchBytes = 0;
     await(new CopyWrite(ACTOR, "messages", target.append(turn)));
   }
 
