@@ -239,10 +239,16 @@ public abstract class HandlerContext extends Wait.WaitingHandler implements Acto
     Objects.requireNonNull(onAbandoned, "onAbandoned");
     var promisedRequest = claimRequest(request);
     var publicCell = cell.publicCell(); // a worker may end before the answer comes
-    if (!publicCell.extras().addPromised(promisedRequest, request, onAbandoned))
-      promisedRequest.fail(publicCell.stopped(request, FailureOutcome.UNKNOWN));
-    promisedRequest.removePromiseIfSettled();
-    value.whenComplete((answer, failure) -> fulfillPromise(promisedRequest, answer, failure));
+    try {
+      if (!publicCell.extras().addPromised(promisedRequest, request, onAbandoned))
+        promisedRequest.fail(publicCell.stopped(request, FailureOutcome.UNKNOWN));
+      promisedRequest.removePromiseIfSettled();
+      value.whenComplete((answer, failure) -> fulfillPromise(promisedRequest, answer, failure));
+    } catch (Throwable error) { // no stack or memory, or thrown by the user's stage
+      promisedRequest.isAnswered = false; // so the request fails with the failure of the handler
+      publicCell.extras().removePromised(promisedRequest);
+      throw error;
+    }
   }
 
   private static void fulfillPromise(RequestFuture<?> request, Object answer, Throwable failure) {

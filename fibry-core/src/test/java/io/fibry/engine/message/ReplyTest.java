@@ -28,6 +28,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.BiConsumer;
 import org.junit.jupiter.api.Test;
 
 class ReplyTest {
@@ -99,6 +100,23 @@ class ReplyTest {
     promise.complete(7L);
 
     assertNotSame(Thread.currentThread(), Patience.value(callbackThread));
+  }
+
+  @Test
+  void askerGetsExceptionOfStageThatRefusesCallback() {
+    var stage = new CompletableFuture<Long>() {
+      @Override
+      public CompletableFuture<Long> whenComplete(BiConsumer<? super Long, ? super Throwable> callback) {
+        throw new IllegalStateException("thrown by a test");
+      }
+    };
+    Actor<Account> account = builder.newActor((message, context) -> context.replyWhen((Balance) message, stage));
+
+    var failure = Patience.failure(account.sendMessageReturn(new Balance()));
+
+    assertTrue(failure.toString().contains("thrown by a test") || failure.getCause() != null
+        && failure.getCause().toString().contains("thrown by a test"), failure.toString());
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
   }
 
   @Promise("4.14")
