@@ -129,7 +129,7 @@ public final class CircuitBreaker {
     if (failure instanceof InterruptedException || failure instanceof CancellationException) return false;
     try {
       return options.failureFilter.test(failure);
-    } catch (RuntimeException filterFailure) {
+    } catch (Throwable filterFailure) {
       LOG.error("the failure filter of circuit breaker '{}' threw, so the call counts as failed", name, filterFailure);
       return true;
     }
@@ -142,7 +142,7 @@ public final class CircuitBreaker {
             : "succeeded, but too many of the latest calls failed");
     try {
       options.listener.accept(change == StateChange.CLOSED ? State.CLOSED : State.OPEN);
-    } catch (RuntimeException listenerFailure) {
+    } catch (Throwable listenerFailure) {
       LOG.error("the listener of circuit breaker '{}' failed", name, listenerFailure);
     }
   }

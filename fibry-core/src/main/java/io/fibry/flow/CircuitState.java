@@ -60,7 +60,7 @@ final class CircuitState {
     if (callPeriod != period) return StateChange.NONE;
     if (state == State.HALF_OPEN) return endProbe(now, hasFailed);
     add(hasFailed);
-    return calls >= minCalls && failedCalls >= failureRate * calls ? open(now) : StateChange.NONE;
+    return calls >= minCalls && failedCalls / (double) calls >= failureRate ? open(now) : StateChange.NONE;
   }
 
   /** Ends a call that does not count. If the call was a probe, another probe may begin. */

@@ -298,11 +298,23 @@ class CircuitBreakerTest {
   }
 
   @Test
+  void breakerOpensAtExactFailureRate() {
+    var service = service(o -> o.withWindow(100, 100).withFailureRate(0.07)); // the double 0.07 * 100 exceeds 7
+    for (int i = 0; i < 93; i++) assertEquals(i, service.ask(i));
+    fail(service, 6);
+    assertEquals(State.CLOSED, breaker.state());
+
+    fail(service, 1);
+
+    assertEquals(State.OPEN, breaker.state());
+  }
+
+  @Test
   void breakerOpensAndClosesWhenFilterAndListenerThrow() {
     var service = service(o -> o.withFailureFilter(failure -> {
-      throw new IllegalStateException("planned");
+      throw new AssertionError("planned");
     }).withListener(state -> {
-      throw new IllegalStateException("planned");
+      throw new AssertionError("planned");
     }));
     fail(service, 4);
 
