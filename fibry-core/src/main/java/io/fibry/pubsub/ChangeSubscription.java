@@ -74,7 +74,13 @@ abstract class ChangeSubscription<E> implements Subscription {
   private void deliver() {
     while (true) {
       state.set(BUSY);
-      E change = nextChange();
+      E change;
+      try {
+        change = nextChange();
+      } catch (Throwable error) { // no memory, or thrown by a method of a key; the next change tries again
+        state.set(IDLE);
+        throw error;
+      }
       if (change == null ? state.compareAndSet(BUSY, IDLE) : send(change)) return;
     }
   }

@@ -153,9 +153,11 @@ final class ConcurrentObservableMap<K, V> implements ObservableMap<K, V> {
     @Override
     E nextChange() {
       synchronized (ConcurrentObservableMap.this) {
-        var oldest = knownValues.pollFirstEntry();
+        var oldest = knownValues.firstEntry();
         if (oldest == null) return null;
-        return toMessage.apply(oldest.getKey(), Optional.ofNullable(values.get(oldest.getKey())));
+        E change = toMessage.apply(oldest.getKey(), Optional.ofNullable(values.get(oldest.getKey())));
+        knownValues.pollFirstEntry(); // last, so that no change is lost if a method of a key throws
+        return change;
       }
     }
 

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
+import io.fibry.FailurePolicy;
 import io.fibry.Handler;
 import io.fibry.Strategy;
 import io.fibry.pubsub.ObservableMap.Change;
@@ -81,6 +82,36 @@ class ObservableMapTest {
 
     assertEquals(Optional.of(11), result);
     assertEquals(2, runs.get());
+  }
+
+  private static final class BrittleKey {
+    private boolean fails;
+
+    @Override
+    public int hashCode() {
+      if (fails) throw new IllegalStateException("thrown by a test");
+      return 1;
+    }
+  }
+
+  @Test
+  void followerGetsAllChangesWhenHashCodeOfKeyFailsOnce() {
+    ObservableMap<BrittleKey, Integer> brittleMap = ObservableMap.of(
+        scope.named("brittle").strategy(Strategy.CALLER).onFailure(FailurePolicy.resume().withoutLog()));
+    var first = new BrittleKey();
+    var second = new BrittleKey();
+    brittleMap.subscribe(change -> {
+      received.add(change.value().orElseThrow());
+      if (change.key() != first) return;
+      brittleMap.put(second, 2);
+      second.fails = true;
+    });
+    brittleMap.put(first, 1);
+
+    second.fails = false;
+    brittleMap.put(new BrittleKey(), 3);
+
+    assertEquals(List.of(1, 2, 3), received);
   }
 
   @Test
