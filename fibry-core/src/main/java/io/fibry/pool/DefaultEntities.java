@@ -238,6 +238,7 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
   }
 
   boolean waitForExit(K key, Duration limit) {
+    Objects.requireNonNull(limit, "limit");
     var entity = liveEntities.get(key);
     var pending = entity == null ? null : entity.creation();
     var useLimit = UseLimit.of(helperActors.clock(), limit);

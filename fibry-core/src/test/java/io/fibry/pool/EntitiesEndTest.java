@@ -58,6 +58,12 @@ class EntitiesEndTest {
   // ---- the end of one actor
 
   @Test
+  void waitForExitOfUnknownKeyRefusesNullLimit() {
+    assertEquals("limit",
+        assertThrows(NullPointerException.class, () -> bank.ada().waitForExit(null)).getMessage());
+  }
+
+  @Test
   void closeOfEntityHandlesWaitingMessagesBeforeSuccessor() {
     bank.ada().sendMessage(new Pay(3));
 

@@ -100,7 +100,8 @@ public final class HttpListener extends Listener<HttpServer> implements HttpServ
   }
 
   private static RouteStats stats(String route, RouteCounts counts) {
-    return new RouteStats(route, counts.answered(), counts.failed(), counts.totalTime(), counts.openWebSockets());
+    long failed = counts.failed(); // before the answered exchanges, so that no more have failed than were answered
+    return new RouteStats(route, counts.answered(), failed, counts.totalTime(), counts.openWebSockets());
   }
 
   @Override
