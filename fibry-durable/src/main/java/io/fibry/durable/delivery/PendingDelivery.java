@@ -12,6 +12,7 @@ import io.fibry.store.Store;
 import io.fibry.store.StoreClosedException;
 import io.fibry.store.spi.StoreBackend;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -86,7 +87,13 @@ public final class PendingDelivery implements StoreRegistry.Delivery, AutoClosea
 
   // ---- waiting messages
 
-  /** Starts the delivery, also of messages that wait at the store already. */
+  private record WaitingMessage(Store.ActorId to, Instant due) {}
+
+  /**
+   * Starts the delivery, also of messages that wait at the store already. The list of these
+   * messages is read before their couriers start. The couriers of the first messages would otherwise
+   * keep the store busy, and delay the reads of the rest.
+   */
   public void start(Function<String, Actor<Object>> actorOfKey) {
     synchronized (this) {
       if (closed) return;
@@ -94,7 +101,9 @@ public final class PendingDelivery implements StoreRegistry.Delivery, AutoClosea
       startedAt = now();
       registry.add(this);
     }
-    store.forEachPending(kind.name(), this::deliver);
+    var waiting = new ArrayList<WaitingMessage>();
+    store.forEachPending(kind.name(), (id, due) -> waiting.add(new WaitingMessage(id, due)));
+    for (var message : waiting) deliver(message.to, message.due);
   }
 
   @Override

@@ -23,6 +23,7 @@ import io.fibry.store.Store;
 import io.fibry.store.StoreReadException;
 import io.fibry.store.spi.StoreBackend;
 import io.fibry.support.Intercepted;
+import io.fibry.support.Logged;
 import io.fibry.support.Patience;
 import io.fibry.time.ManualScheduler;
 import java.time.Duration;
@@ -32,6 +33,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -111,6 +113,31 @@ class CourierTest {
   void closeWaitsForAnswersOfWaitingRequests() {
     var lists = LIST.entities(scope.anonymous(), store, IDLE);
     assertAnswered(lists, lists.actor("ada"), block -> Thread.startVirtualThread(block::close));
+  }
+
+  /** Couriers that read earlier would delay the reads of the remaining messages. */
+  @Test
+  void couriersReadAfterAllWaitingMessagesAreListed() {
+    mayRead.release(MANY);
+    Patience.value(
+        memory.enqueue(new StoreBackend.PendingMessage(ADA, "1", Instant.EPOCH, new byte[] {1}), 9)
+            .toCompletableFuture());
+    var readsWhileListing = new AtomicInteger(-1);
+    var listingStore = Intercepted.of(StoreBackend.class, store, (method, arguments, call) -> {
+      Object result = call.pass();
+      if (method.getName().equals("forEachPending")) {
+        for (int i = 0; i < MANY; i++) Thread.yield(); // lets a courier begin
+        readsWhileListing.set(readsBegun.availablePermits());
+      }
+      return result;
+    });
+
+    try (var logged = new Logged(); var lists = LIST.entities(scope.anonymous(), listingStore, IDLE)) {
+      Patience.acquire(readsBegun);
+
+      assertEquals(0, readsWhileListing.get());
+      Patience.eventually(() -> logged.text().contains("list/ada")); // the message cannot be decoded
+    }
   }
 
   @Test
