@@ -27,7 +27,7 @@ final class JdbcUrls {
     boolean hasLaterAt = rest != null && rest.contains("@");
     int userEnd = address.lastIndexOf('@');
     // an '@' in the rest may end a password that contains the first character of the rest
-    if (hasLaterAt && (userEnd < 0 || isFollowed)) return "***";
+    if (hasLaterAt) return "***";
     return (userEnd >= 0 ? "***" + address.substring(userEnd) : address) + (isFollowed ? address(rest) : "");
   }
 

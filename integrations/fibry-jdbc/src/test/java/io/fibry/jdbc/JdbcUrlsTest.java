@@ -70,7 +70,8 @@ class JdbcUrlsTest {
     "jdbc:postgresql://host/db?password=a@secret, jdbc:postgresql:***",
     "jdbc:postgresql://u:sec?ret@host/db, jdbc:postgresql:***",
     "jdbc:postgresql://u:s@cret@host/db?a=b, jdbc:postgresql:***@host/db",
-    "jdbc:x://u:my secret@host/db, jdbc:x:***", "jdbc:x://u:a@my secret@host/db, jdbc:x:***",
+    "jdbc:x://u:s@c?ret@host/db, jdbc:x:***", "jdbc:x://u:my secret@host/db, jdbc:x:***",
+    "jdbc:x://u:a@my secret@host/db, jdbc:x:***",
     "jdbc:aws-wrapper:postgresql://u:secret@host/db, jdbc:aws-wrapper:***@host/db",
     "jdbc:mysql://address=(host=h)(user=u)(password=secret)/db, jdbc:mysql://address=",
     "jdbc:oracle:thin:u/secret@host, jdbc:oracle:***@host", "jdbc:h2:mem:a;PASSWORD=my secret, jdbc:h2:mem:a"})
