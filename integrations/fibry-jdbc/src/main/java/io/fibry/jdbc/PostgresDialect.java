@@ -21,6 +21,10 @@ final class PostgresDialect {
         case current_setting('synchronous_commit') when 'off' then 'on' else current_setting('synchronous_commit') end,
         true)""";
 
+  private static final String SET_UNFLUSHED_OPTIONS = """
+      select set_config('idle_in_transaction_session_timeout', ?, true),
+        set_config('synchronous_commit', 'off', true)""";
+
   private static final List<String> SCHEMA = List.of("""
       create table fibry_format (version integer not null)""", """
       create table fibry_actor (
@@ -41,10 +45,15 @@ final class PostgresDialect {
         primary key (kind, actor, id))""", """
       insert into fibry_format values (%d)""".formatted(StoreSchema.FORMAT));
 
+  /**
+   * Increases the life by a random number. A crash of the database may undo the begin of a life
+   * whose process still runs. A later life must then not get the same number, because the database
+   * could not tell the turns of both lives apart.
+   */
   private static final String BEGIN_LIFE = """
       insert into fibry_actor as a (kind, actor, life, last)
-      select cast(? as varchar), cast(? as varchar), 1, 0
-      on conflict (kind, actor) do update set life = a.life + 1 returning life, last""";
+      select cast(? as varchar), cast(? as varchar), 1 + cast(random() * 1e9 as bigint), 0
+      on conflict (kind, actor) do update set life = a.life + excluded.life returning life, last""";
 
   /**
    * Skips an actor that another transaction has locked, because that transaction begins a new life.
@@ -87,7 +96,8 @@ final class PostgresDialect {
   private static final String IS_AHEAD = "cast(? as xid8) >= pg_snapshot_xmax(pg_current_snapshot())";
 
   static final SqlDialect DIALECT =
-      new SqlDialect(SCHEMA, SET_TRANSACTION_OPTIONS, BEGIN_LIFE, ADVANCE_LAST_TURNS, INSERT_MESSAGES, INSERT_SNAPSHOTS,
+      new SqlDialect(SCHEMA, SET_TRANSACTION_OPTIONS, SET_UNFLUSHED_OPTIONS, BEGIN_LIFE, ADVANCE_LAST_TURNS,
+          INSERT_MESSAGES, INSERT_SNAPSHOTS,
           IS_AFTER, IS_FOREIGN, IS_AHEAD, 16 << 20);
 
   private PostgresDialect() {}

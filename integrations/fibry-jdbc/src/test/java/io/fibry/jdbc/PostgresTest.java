@@ -152,6 +152,55 @@ class PostgresTest extends DatabaseFixture {
     assertEquals(1, number("select count(*) from seen where setting = 'remote_write'"));
   }
 
+  @Test
+  void beginOfLifeDoesNotWaitForDisk() throws Exception {
+    open().close();
+    execute("create table seen (setting varchar)");
+    execute("create function note() returns trigger language plpgsql as 'begin insert into seen values "
+        + "(current_setting(''synchronous_commit'')); return null; end'");
+    execute("create trigger noted after insert or update on fibry_actor for each statement execute function note()");
+
+    var store = open();
+    var ada = store.load(ADA);
+    append(store, turn(ADA, ada.life(), 1));
+
+    assertEquals(1, number("select count(*) from seen where setting = 'off'")); // the begin
+    assertEquals(1, number("select count(*) from seen where setting = 'on'")); // the turn
+  }
+
+  /** A crash of the database may undo the begin of a life, and its process may still run. */
+  @Test
+  void turnsOfLifeWhoseBeginWasLostAreRefused() throws Exception {
+    var store = open();
+    long first = store.load(ADA).life();
+    append(store, turn(ADA, first, 1));
+    var ada = store.load(ADA);
+    execute("update fibry_actor set life = " + first); // the crash
+    var otherStore = open();
+    var adaElsewhere = otherStore.load(ADA);
+
+    assertInstanceOf(StaleLifeException.class, refusal(store.append(turn(ADA, ada.life(), 2))));
+    append(otherStore, turn(ADA, adaElsewhere.life(), 2));
+    assertInstanceOf(StaleLifeException.class, refusal(store.append(turn(ADA, ada.life(), 3))));
+
+    append(otherStore, turn(ADA, adaElsewhere.life(), 3));
+    assertEquals(3, open().load(ADA).lastTurn());
+  }
+
+  /** The actor had no turn yet, so the crash also undoes its row. */
+  @Test
+  void turnsOfFirstLifeWhoseBeginWasLostAreRefused() throws Exception {
+    var store = open();
+    long lost = store.load(ADA).life();
+    execute("delete from fibry_actor"); // the crash
+    assertInstanceOf(StaleLifeException.class, refusal(store.append(turn(ADA, lost, 1))));
+
+    var otherStore = open();
+    append(otherStore, turn(ADA, otherStore.load(ADA).life(), 1));
+
+    assertInstanceOf(StaleLifeException.class, refusal(store.append(turn(ADA, lost, 2))));
+  }
+
   // ---- permissions
 
   private DataSource dataSource(String user, String options) {
