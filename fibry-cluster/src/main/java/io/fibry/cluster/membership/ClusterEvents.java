@@ -1,6 +1,5 @@
 package io.fibry.cluster.membership;
 
-import io.fibry.text.Lines;
 import jdk.jfr.Category;
 import jdk.jfr.Description;
 import jdk.jfr.Event;
@@ -106,14 +105,13 @@ public final class ClusterEvents {
     return event;
   }
 
-  /** Records the end of a heartbeat; {@code failure} is null if the heartbeat was confirmed. */
-  static void endHeartbeat(Object startedEvent, String node, Throwable failure) {
+  static void endHeartbeat(Object startedEvent, String node, String outcome) {
     if (startedEvent == null) return;
     var event = (HeartbeatEvent) startedEvent;
     event.end();
     if (!event.shouldCommit()) return;
     event.node = node;
-    event.outcome = failure == null ? "confirmed" : Lines.message(failure);
+    event.outcome = outcome;
     event.commit();
   }
 

@@ -356,10 +356,11 @@ public final class NodeLease {
     var jfrEvent = ClusterEvents.beginHeartbeat();
     try {
       var next = transport.update(key, bytes(member), version.getAsLong(), NodeState.retention(leaseTime));
-      ClusterEvents.endHeartbeat(jfrEvent, member.name(), null);
+      ClusterEvents.endHeartbeat(jfrEvent, member.name(),
+          next.isPresent() ? "confirmed" : "refused: the entry changed");
       return next;
     } catch (TransportException failure) {
-      ClusterEvents.endHeartbeat(jfrEvent, member.name(), failure);
+      ClusterEvents.endHeartbeat(jfrEvent, member.name(), Lines.message(failure));
       throw failure;
     }
   }
