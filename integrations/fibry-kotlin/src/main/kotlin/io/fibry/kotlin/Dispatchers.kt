@@ -44,7 +44,7 @@ public val Dispatchers.FIBER: CoroutineDispatcher
 public fun Strategy.asCoroutineDispatcher(): ExecutorCoroutineDispatcher {
   if (!isResident) return StrategyDispatcher(toString(), this::activate) {}
   val own = ActorSystem.anonymous().strategy(this).mailbox(Mailbox.unbounded()).newSink()
-  return StrategyDispatcher(toString(), PendingPieces(toString(), own, own)::take, own::sendPoisonPill)
+  return PendingPieces(toString(), own, own, own::sendPoisonPill).dispatcher
 }
 
 /**
@@ -58,16 +58,15 @@ public fun Strategy.asCoroutineDispatcher(): ExecutorCoroutineDispatcher {
  */
 public fun <A> A.inTurn(): CoroutineDispatcher where A : Exitable, A : Executor =
   synchronized(dispatchers) {
-    val name = "actor '${name()}'"
     dispatchers[this]?.get()
-      ?: StrategyDispatcher(name, PendingPieces(name, this, this)::take) {}
+      ?: PendingPieces("actor '${name()}'", this, this) {}.dispatcher
         .also { dispatchers[this] = WeakReference(it) }
   }
 
 /**
- * The dispatchers that `inTurn` has made; the map is its own lock. Each dispatcher adds a callback
- * to its actor, so calls for one actor share a dispatcher while it is in use. The map keeps neither
- * actors nor dispatchers in memory.
+ * The dispatchers that `inTurn` has made; the map is its own lock. The exit callback of an actor
+ * keeps the dispatcher in memory for as long as the actor. The map keeps neither of them, because a
+ * dispatcher refers to its actor, which is the key.
  */
 private val dispatchers = WeakHashMap<Exitable, WeakReference<CoroutineDispatcher>>()
 
@@ -115,7 +114,14 @@ private class Piece(private val context: CoroutineContext, private val block: Ru
  * notice, so a callback at its exit cancels the waiting pieces. [take] adds a piece before it
  * checks whether the actor has ended, so no piece waits forever.
  */
-private class PendingPieces(private val name: String, private val actor: Exitable, private val executor: Executor) {
+private class PendingPieces(
+  private val name: String,
+  private val actor: Exitable,
+  private val executor: Executor,
+  end: () -> Unit,
+) {
+  val dispatcher: ExecutorCoroutineDispatcher = StrategyDispatcher(name, ::take, end)
+
   // pieces are added by dispatching threads, and removed by these, by the actor's thread, or by the
   // thread that ends the actor
   private val waiting = ConcurrentHashMap.newKeySet<Piece>()

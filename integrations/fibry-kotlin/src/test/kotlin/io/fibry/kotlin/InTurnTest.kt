@@ -8,6 +8,7 @@ import io.fibry.Handler
 import io.fibry.Strategy
 import io.fibry.mailbox.Mailbox
 import io.fibry.mailbox.Overflow
+import java.lang.ref.WeakReference
 import java.util.concurrent.ConcurrentLinkedQueue
 import java.util.concurrent.atomic.AtomicInteger
 import kotlin.random.Random
@@ -27,6 +28,7 @@ import kotlinx.coroutines.yield
 import org.junit.jupiter.api.AfterEach
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertFalse
+import org.junit.jupiter.api.Assertions.assertNotNull
 import org.junit.jupiter.api.Assertions.assertSame
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
@@ -66,6 +68,17 @@ class InTurnTest {
   private fun assertCancelledOnIO(job: Job, threadNames: Collection<String>) {
     assertTrue(job.isCancelled)
     assertTrue(threadNames.single().startsWith("DefaultDispatcher-worker"), threadNames.toString())
+  }
+
+  @Test
+  fun actorKeepsItsDispatcher() {
+    val actor = actor()
+    val dispatcher = WeakReference(actor.inTurn())
+
+    repeat(3) { System.gc() }
+
+    assertNotNull(dispatcher.get())
+    assertSame(dispatcher.get(), actor.inTurn())
   }
 
   @Test
