@@ -193,6 +193,7 @@ async function filter() {
     filtered = null;
     return showRows();
   }
+  if (!statistics) return; // the first event filters
   const answer = await fetch('statistics?filter=' + encodeURIComponent(text)).catch(() => null);
   if (!answer?.ok) return; // the stream's onerror shows that the connection is lost
   const found = await answer.json();
