@@ -8,6 +8,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Phaser;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -59,7 +60,7 @@ final class OpenLoopLoad implements AutoCloseable {
       try {
         service.serve(call);
         outcome = call.isTooLate() ? Outcome.LATE : Outcome.GOOD;
-      } catch (MailboxFullException failure) {
+      } catch (MailboxFullException | RejectedExecutionException failure) {
         outcome = Outcome.REFUSED;
       } catch (AskTimeoutException | TimeoutException failure) { // the outcome is GAVE_UP
       } catch (Exception failure) {

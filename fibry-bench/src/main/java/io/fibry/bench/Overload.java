@@ -15,9 +15,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 
 /**
  * Counts the answers of services whose clients send more requests than the services can handle. A
@@ -94,7 +94,7 @@ public final class Overload {
   private static OpenLoopLoad.Service atMost(int maxInFlight, OpenLoopLoad.Service service) {
     var permits = new Semaphore(maxInFlight);
     return call -> {
-      if (!permits.tryAcquire()) throw new TimeoutException("refused");
+      if (!permits.tryAcquire()) throw new RejectedExecutionException("refused");
       try {
         service.serve(call);
       } finally {

@@ -2,6 +2,7 @@ package io.fibry.bench;
 
 import io.fibry.bench.report.Result;
 import io.fibry.bench.report.ResultRow;
+import java.io.EOFException;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
@@ -209,8 +210,11 @@ public final class ServerLoad {
         long start = System.nanoTime();
         socket.getOutputStream().write(request);
         int length = 0;
-        while (length == 0 || response[length - 1] != '\n' || response[length - 2] != 'o')
-          length += socket.getInputStream().read(response, length, response.length - length);
+        while (length == 0 || response[length - 1] != '\n' || response[length - 2] != 'o') {
+          int count = socket.getInputStream().read(response, length, response.length - length);
+          if (count < 0) throw new EOFException("the server closed the connection after " + i + " requests");
+          length += count;
+        }
         nanos[i] = System.nanoTime() - start;
       }
     }
