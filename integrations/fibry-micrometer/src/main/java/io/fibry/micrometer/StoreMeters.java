@@ -67,7 +67,7 @@ public final class StoreMeters implements MeterBinder, AutoCloseable {
     addGauge(registry, "parked.messages", ScopeMeters.UNIT, "Parked messages", Health::parkedMessages);
     addGauge(registry, "size", "bytes", "Size of the store's files", Health::bytes);
     addGauge(registry, "full", null, "1: the disk has no space for the next file", state -> state.isFull() ? 1 : 0);
-    addGauge(registry, "broken", null, "1: the disk failed, and the store refuses everything",
+    addGauge(registry, "broken", null, "1: the disk failed, and the store refuses all writes",
         state -> state.isBroken() ? 1 : 0);
   }
 
