@@ -36,7 +36,7 @@ class ReplayJvmTest {
     var first = run();
     var second = run(replayFlag(first));
 
-    assertTrue(second.contains("deadlock: nothing can run"), second);
+    assertTrue(second.contains("deadlock: no thread can run"), second);
     assertEquals(replayFlag(first), replayFlag(second));
     assertEquals(trace(first), trace(second));
   }
