@@ -28,7 +28,6 @@ class LambdaLinkingRulesTest {
    * methods that can continue if a lambda fails.
    */
   private static final Set<String> ALLOWED = Set.of(
-      "cell/ActorBehavior$10.handle", // an answer that is a future
       "cell/HandlerContext.receive", "cell/HandlerContext.replyWhen", // called by a handler, which gets the failure
       "cell/ExitSignal.publicFuture", // creates a future for a user
       "cell/PublicExitFuture.defaultExecutor", // creates a future for a user

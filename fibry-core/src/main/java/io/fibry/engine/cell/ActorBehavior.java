@@ -23,6 +23,11 @@ public abstract class ActorBehavior {
 
   abstract Object handle(HandlerContext context, Object message) throws Exception;
 
+  /** Handles a message that has passed through the interceptor. */
+  Object handleIntercepted(HandlerContext context, Object message) throws Exception {
+    return handle(context, message);
+  }
+
   boolean usesContext() {
     return false;
   }
@@ -165,11 +170,31 @@ public abstract class ActorBehavior {
     }
   }
 
-  private static Object callThrough(Handler.Interceptor<Object> interceptor, Object message, Callable<Object> handling)
-      throws Exception {
-    var answer = new Object[] {NO_ANSWER};
-    interceptor.intercept(message, () -> answer[0] = handling.call());
-    return answer[0];
+  private static Object runIntercepted(Handler.Interceptor<Object> interceptor, RestOfHandling rest) throws Exception {
+    interceptor.intercept(rest.message, rest);
+    return rest.answer;
+  }
+
+  /**
+   * Handles the message when the interceptor continues. A class, not a lambda: a lambda that is
+   * first linked without memory may fail forever.
+   */
+  private static final class RestOfHandling implements Handler.Task {
+    private final ActorBehavior behavior;
+    private final HandlerContext context;
+    private final Object message;
+    private Object answer = NO_ANSWER;
+
+    RestOfHandling(ActorBehavior behavior, HandlerContext context, Object message) {
+      this.behavior = behavior;
+      this.context = context;
+      this.message = message;
+    }
+
+    @Override
+    public void run() throws Exception {
+      answer = behavior.handleIntercepted(context, message);
+    }
   }
 
   /** Returns a behavior that passes each message through the interceptor first. */
@@ -177,7 +202,7 @@ public abstract class ActorBehavior {
     return new WrappingBehavior(settings, this) {
       @Override
       Object handle(HandlerContext context, Object message) throws Exception {
-        return callThrough(interceptor, message, () -> inner.handle(context, message));
+        return runIntercepted(interceptor, new RestOfHandling(inner, context, message));
       }
     };
   }
@@ -246,11 +271,11 @@ public abstract class ActorBehavior {
         cell.state = recipe.makeState(cell);
         cell.hasState = true;
       }
-      if (recipe.copyFunction == null) return passOn(context, message);
+      if (recipe.copyFunction == null) return handleWithState(context, message);
       Object copiedState = recipe.copyFunction.handle(cell.state);
       boolean isHandled = false;
       try {
-        Object answer = passOn(context, message);
+        Object answer = handleWithState(context, message);
         isHandled = true;
         return answer;
       } finally {
@@ -258,9 +283,14 @@ public abstract class ActorBehavior {
       }
     }
 
-    private Object passOn(HandlerContext context, Object message) throws Exception {
-      if (recipe.interceptor == null) return handle(context, context.cell.state, message);
-      return callThrough(recipe.interceptor, message, () -> handle(context, context.cell.state, message));
+    private Object handleWithState(HandlerContext context, Object message) throws Exception {
+      return recipe.interceptor == null ? handleIntercepted(context, message)
+          : runIntercepted(recipe.interceptor, new RestOfHandling(this, context, message));
+    }
+
+    @Override
+    final Object handleIntercepted(HandlerContext context, Object message) throws Exception {
+      return handle(context, context.cell.state, message);
     }
 
     @Override

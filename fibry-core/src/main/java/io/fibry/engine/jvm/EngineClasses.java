@@ -63,6 +63,7 @@ public final class EngineClasses {
         "engine.actor.DefaultActorBuilder", "engine.actor.GuardedCell$1", "engine.actor.TimedMessage",
         "engine.actor.TimedMessage$SendTask", "engine.actor.WorkerRetirement", "engine.cell.Accounts$NotificationTask",
         "engine.cell.Activation", "engine.cell.Activation$ActivationKind", "engine.cell.ActorBehavior",
+        "engine.cell.ActorBehavior$RestOfHandling",
         "engine.cell.ActorInspector", "engine.cell.Cell", "engine.cell.Cell$CutOffRun", "engine.cell.Cell$CutOffTimer",
         "engine.cell.Cell$FailRequestsRound", "engine.cell.Cell$Interruption", "engine.cell.ColdState",
         "engine.cell.DeadLetters", "engine.cell.DeadLetters$ListenerCall", "engine.cell.ExitSignal",
