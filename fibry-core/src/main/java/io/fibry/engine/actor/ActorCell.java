@@ -239,7 +239,9 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
 
   @Override
   public void sendPoisonPill() {
-    if (!isEnding()) push(new Envelope(EngineMessage.PILL));
+    if (isEnding()) return;
+    extras(); // made here, where a lack of memory fails this call; the drain needs them at the pill
+    push(new Envelope(EngineMessage.PILL));
   }
 
   @Override

@@ -223,6 +223,11 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     return details instanceof NameAndCounts nameAndCounts ? nameAndCounts : null;
   }
 
+  /**
+   * Safe without a lock: before other threads know the actor, only {@link #setIdentity} writes the
+   * field. Afterwards the one change left, to a NameAndCounts, is made by a compare-and-set, and
+   * the thread that loses takes the object of the other thread.
+   */
   private NameAndCounts details() {
     Object oldDetails = details;
     if (oldDetails instanceof NameAndCounts nameAndCounts) return nameAndCounts;
@@ -272,10 +277,15 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
 
   /**
    * Returns the object that has the actor's own counts. Returns null if the actor has no name and
-   * its scope does not list it, because its counts are then never shown.
+   * its scope does not list it, because its counts are then never shown, or if there is no memory.
    */
   final NameAndCounts ownCounts() {
-    return details == null && !owner().isMember(null) ? null : details();
+    if (details == null && !owner().isMember(null)) return null;
+    try {
+      return details();
+    } catch (OutOfMemoryError noMemory) { // only the actor's own counts are too small
+      return null;
+    }
   }
 
   public final String label() {

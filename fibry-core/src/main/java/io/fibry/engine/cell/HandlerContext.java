@@ -172,11 +172,8 @@ public abstract class HandlerContext extends Wait.WaitingHandler implements Acto
       return;
     }
     cell.owner().accounts().countHandled(newlyHandled);
-    try {
-      var ownCounts = cell.ownCounts();
-      if (ownCounts != null) ownCounts.handled += newlyHandled;
-    } catch (OutOfMemoryError noMemory) { // only the actor's own count is too small
-    }
+    var ownCounts = cell.ownCounts();
+    if (ownCounts != null) ownCounts.handled += newlyHandled;
   }
 
   private void checkOnHandlerThread() {

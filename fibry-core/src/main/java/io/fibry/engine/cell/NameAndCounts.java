@@ -1,8 +1,8 @@
 package io.fibry.engine.cell;
 
 /**
- * The name and the counts of an actor, and its extras. An actor without a name gets this object
- * when it first needs counts or extras.
+ * The name, the protocol and the counts of an actor, and its extras. An actor without a protocol
+ * gets this object when it first needs counts or extras; until then its cell refers to the name.
  */
 final class NameAndCounts {
   final String label; // null if the actor has no name
