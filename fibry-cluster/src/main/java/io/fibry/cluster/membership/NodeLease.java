@@ -356,8 +356,7 @@ public final class NodeLease {
     var jfrEvent = ClusterEvents.beginHeartbeat();
     try {
       var next = transport.update(key, bytes(member), version.getAsLong(), NodeState.retention(leaseTime));
-      ClusterEvents.endHeartbeat(jfrEvent, member.name(),
-          next.isPresent() ? "confirmed" : "refused: the entry changed");
+      ClusterEvents.endHeartbeat(jfrEvent, member.name(), next.isPresent() ? "confirmed" : "refused: entry changed");
       return next;
     } catch (TransportException failure) {
       ClusterEvents.endHeartbeat(jfrEvent, member.name(), Lines.message(failure));

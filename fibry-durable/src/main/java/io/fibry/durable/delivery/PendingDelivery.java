@@ -91,8 +91,8 @@ public final class PendingDelivery implements StoreRegistry.Delivery, AutoClosea
 
   /**
    * Starts the delivery, also of messages that wait at the store already. The list of these
-   * messages is read before their couriers start. The couriers of the first messages would otherwise
-   * keep the store busy, and delay the reads of the rest.
+   * messages is read before their couriers start. The couriers of the first messages would
+   * otherwise keep the store busy, and delay the reads of the rest.
    */
   public void start(Function<String, Actor<Object>> actorOfKey) {
     synchronized (this) {

@@ -116,6 +116,7 @@ class CourierTest {
   }
 
   /** Couriers that read earlier would delay the reads of the remaining messages. */
+  @SuppressWarnings("try") // the entities deliver the message without being used
   @Test
   void couriersReadAfterAllWaitingMessagesAreListed() {
     mayRead.release(MANY);
