@@ -10,14 +10,15 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.DeadLetter.Reason;
 import io.fibry.mailbox.Mailbox;
+import io.fibry.pool.Pools;
 import io.fibry.support.Patience;
 import io.fibry.testing.Gate;
 import io.fibry.testing.RecordedLetters;
 import io.fibry.testing.Variants;
 import io.fibry.time.ManualScheduler;
 import java.io.IOException;
-import java.time.Duration;
 import java.lang.ref.WeakReference;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -177,6 +178,48 @@ class SinkTest {
     });
 
     assertSame(object, text.ask(s -> s));
+  }
+
+  @Test
+  void restartedWorkerKeepsGivenObject() {
+    var object = new StringBuilder("a");
+    var text = Pools.fixed(scope.anonymous().onFailure(FailurePolicy.restart().withoutLog()), 1).newSink(object);
+
+    text.execAsync(s -> {
+      throw new IllegalStateException("thrown by a test");
+    });
+
+    assertSame(object, text.ask(s -> s));
+  }
+
+  @Test
+  void sinksOfStatefulBuilderHaveTheirOwnStates() {
+    var builder = scope.anonymous().initialState(StringBuilder::new);
+    var first = builder.newSink();
+    var second = builder.newSink();
+
+    first.execAndWait(s -> s.append("a"));
+
+    assertEquals("a", first.ask(StringBuilder::toString));
+    assertEquals("", second.ask(StringBuilder::toString));
+  }
+
+  /** A builder reuses the behavior of its last sink, which must not outlive a change of the builder. */
+  @Test
+  void newSettingsHoldForLaterSinksOnly() {
+    var builder = scope.anonymous();
+    var plain = builder.newSink(new StringBuilder());
+    var intercepted = new ArrayList<Object>();
+    var changed = builder.intercept((message, next) -> {
+      intercepted.add(message);
+      next.run();
+    }).newSink(new StringBuilder());
+
+    changed.execAndWait(s -> s.append("a"));
+    plain.execAndWait(s -> s.append("b"));
+    builder.newSink(new StringBuilder()).execAndWait(s -> s.append("c"));
+
+    assertEquals(1, intercepted.size());
   }
 
   @Test

@@ -96,7 +96,7 @@ public final class Stereotypes extends NetworkStereotypes {
    * Makes a sink: an actor that owns an object, and runs code on it, one message at a time.
    *
    * @param <S> the type of the object
-   * @param state the object; null if the code needs none
+   * @param state the object; null if the code needs none. A restart keeps it
    * @return the sink
    */
   @SuppressWarnings("unchecked") // without an object, the sink passes null, which is of any type

@@ -137,6 +137,19 @@ class LayoutTest {
     }
   }
 
+  /** After work, the counts of the actor take 40 bytes more. */
+  @Test
+  void heapGrowsByAtMost208BytesPerNamedActorThatAnswered() {
+    try (var scope = Variants.scope(o -> o)) {
+      var number = new AtomicInteger(100_000);
+      assertGrowthPerObject(208, () -> {
+        var actor = scope.named("actor-" + number.incrementAndGet()).newActorWithReturn((Integer n) -> n + 1);
+        actor.ask(1);
+        return actor;
+      });
+    }
+  }
+
   @Test
   void nameAndCountsOfActorTake40Bytes() throws ClassNotFoundException {
     assertEquals(40, size(Class.forName("io.fibry.engine.cell.NameAndCounts")));
