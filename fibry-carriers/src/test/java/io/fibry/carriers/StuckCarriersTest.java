@@ -92,7 +92,7 @@ class StuckCarriersTest {
   }
 
   @Test
-  void fileReadsHoldUpNoOther() throws Exception {
+  void fileReadsDelayNoOtherActors() throws Exception {
     var file = Files.writeString(folder.resolve("data"), "x".repeat(100_000));
     int count = 1_000;
     var done = new CountDownLatch(count);
@@ -107,7 +107,7 @@ class StuckCarriersTest {
 
   /** A read of a named pipe blocks in native code, as a read of a slow disk does. */
   @Test
-  void blockedNativeReadsHoldUpNoOther() throws Exception {
+  void blockedNativeReadsDelayNoOtherActors() throws Exception {
     var pipe = folder.resolve("pipe");
     assumeTrue(Files.isExecutable(Path.of("/usr/bin/mkfifo")), "no mkfifo");
     try (var maker = Child.start(List.of("/usr/bin/mkfifo", pipe.toString()))) {

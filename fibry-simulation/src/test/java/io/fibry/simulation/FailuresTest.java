@@ -236,7 +236,7 @@ class FailuresTest {
    */
   @Test
   @Promise("29.7")
-  void wakeByOutsideThreadOnlyInTracedRunFailsSimulation() {
+  void simulationFailsWhenOutsideThreadWakesOnlyTracedRun() {
     var carrier = new AtomicReference<Thread>();
     var latchOfLatestRun = new AtomicReference<CountDownLatch>();
     long oldWaitNanos = SimulationRun.externalWaitNanos;

@@ -109,7 +109,7 @@ class ChildTest {
   }
 
   @Test
-  void waitForIdleChildFails() {
+  void childThatStaysIdleFailsWait() {
     try (var child = Child.java(List.of("-Dfibry.patience=1"), SleepingChild.class)) {
       var text = child.awaitExit(1);
       assertTrue(text.contains("does not end") && text.contains("begun"), text);

@@ -93,7 +93,7 @@ class NodeStateTest {
   }
 
   @Test
-  void unseenNodeMayHaveValidLeaseForOneLeaseAfterFirstQuery() {
+  void unseenNodeCountsAsAliveForOneLeaseAfterFirstQuery() {
     clock.advance(Duration.ofDays(1));
     assertTrue(tracker.mayHaveValidLease("x"));
 

@@ -52,7 +52,7 @@ class GuardedQueueTest {
   }
 
   @Test
-  void admittedEntryTakesNoCapacity() {
+  void pillTakesNoCapacity() {
     var queue = new GuardedQueue<String>(Mailbox.bounded(1, Overflow.REJECT));
 
     queue.admit(RankedEntry.ofPill("pill"));

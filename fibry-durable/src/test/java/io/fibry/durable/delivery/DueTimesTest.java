@@ -179,7 +179,7 @@ class DueTimesTest {
   }
 
   @Test
-  void keysAreDueDespiteClockFailureAfterLastTimer() {
+  void keyIsKeptWhenClockFailsDuringAdd() {
     var isBroken = new AtomicBoolean();
     var calendar = new DueTimes(() -> readOrFail(isBroken), clock, dueKeys::add);
     calendar.add("a", Instant.EPOCH.plusSeconds(10));
