@@ -173,7 +173,7 @@ class TlsFilesTest {
     assertTrue(refusal().contains("the key belongs to another certificate"));
   }
 
-  /** By default the JDK trusts the certificates of every public authority. */
+  /** The JDK trusts the certificates of every public authority if no authorities are given. */
   @Promise("25.13")
   @Test
   void clientsAreAskedForCertificatesOfNamedAuthoritiesOnly() throws Exception {

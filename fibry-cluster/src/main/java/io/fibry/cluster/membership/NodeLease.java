@@ -37,8 +37,7 @@ import org.slf4j.LoggerFactory;
  * others may do so. It measures this by two clocks, because a suspended machine stops one of them
  * and an administrator can set the other. The lease is over as soon as it has ended by either
  * clock. A node whose lease is over has lapsed: it joins again, with another life. Mutable fields
- * whose comments name no thread are used by the thread that joins, and then only by the actor that
- * sends heartbeats.
+ * whose comments name no thread are used by the joining thread, then by the heartbeat actor only.
  *
  * <p>The clock of the server does not matter. A life goes through these states in the table:
  *
