@@ -187,7 +187,7 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
 
   private void fail(Throwable failure, ServerExchange exchange, ServerResponse response, RequestBody body)
       throws IOException {
-    if (socket.isActorKilled()) { // no response is sent, and the exchange has failed
+    if (socket.isActorEnding()) { // no response is sent, and the exchange has failed
       if (response.endsWithConnection()) socket.reset(socket + " was cut off, because its response broke off");
       // the client has not caused this failure: the handler continued after the kill, and could not
       // write to the closed socket

@@ -111,7 +111,7 @@ public final class ClientSocket implements AutoCloseable {
    * {@return whether the actor is ending, for example after a kill} An ending actor refuses even an
    * empty list of messages.
    */
-  public boolean isActorKilled() {
+  public boolean isActorEnding() {
     var handler = actor;
     return handler != null && !handler.sendMessages(List.of());
   }
@@ -253,7 +253,7 @@ public final class ClientSocket implements AutoCloseable {
     }
   }
 
-  public void closeTogetherWith(Socket target) {
+  public void closeTargetOnClose(Socket target) {
     this.target = target;
     if (closed) closeTarget();
   }

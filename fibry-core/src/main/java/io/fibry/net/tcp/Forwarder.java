@@ -36,7 +36,7 @@ public final class Forwarder implements Handler<ClientConnection> {
     clients.increment();
     client.socket.stopTracking();
     try (var targetSocket = new Socket()) {
-      client.socket.closeTogetherWith(targetSocket); // so a cut-off also ends the attempt to connect
+      client.socket.closeTargetOnClose(targetSocket); // so a cut-off also ends the attempt to connect
       connect(targetSocket, client.socket);
       try (var checkedTarget = client.socket.checkTogetherWith(targetSocket)) {
         forward(client.in, new ClientInput(checkedTarget));
