@@ -31,7 +31,7 @@ final class StoreHealth {
   }
 
   private static HealthReport of(Store store) {
-    return store instanceof FolderStore folder ? of(folder.health()) : ofRead(store);
+    return store instanceof FolderStore folder ? of(folder.health()) : ofTestRead(store);
   }
 
   static HealthReport of(Health health) {
@@ -39,7 +39,7 @@ final class StoreHealth {
   }
 
   /** Reads once from the store, to see whether its database or servers can be reached. */
-  private static HealthReport ofRead(Store store) {
+  private static HealthReport ofTestRead(Store store) {
     try {
       store.hasUnfinishedCopy();
       return new HealthReport(UP, Map.of("store", store.toString()));
