@@ -247,7 +247,7 @@ public final class Scope extends ScopeState implements ActorScope {
   }
 
   @Override
-  void stopWatching() {
+  void stopWatchdog() {
     watchdog.stop();
   }
 }

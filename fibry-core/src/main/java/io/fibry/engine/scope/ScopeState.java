@@ -99,7 +99,7 @@ abstract class ScopeState extends OwningScope {
     }
   }
 
-  abstract void stopWatching();
+  abstract void stopWatchdog();
 
   abstract boolean isBlockScope();
 
@@ -261,7 +261,7 @@ abstract class ScopeState extends OwningScope {
    */
   final void refuseNewMembers() {
     isShut = parent != null;
-    stopWatching();
+    stopWatchdog();
     closeHooks.runAll();
     for (var innerScope : innerScopes()) if (!innerScope.isBlockScope()) innerScope.refuseNewMembers();
   }
