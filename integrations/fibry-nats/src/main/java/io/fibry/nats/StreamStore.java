@@ -240,10 +240,10 @@ final class StreamStore extends NatsStore implements StoreBackend {
     for (var page = log.page(filter, 1, PAGE_SIZE); !page.isEmpty(); page =
         log.page(filter, page.getLast().getSeq() + 1, PAGE_SIZE))
       for (var message : page) {
-        var actor = StoreSubjects.actor(message.getSubject());
+        var actor = StoreSubjects.actorId(message.getSubject());
         var writer = writers.get(actor);
-        if (writer == null
-            || !writer.pendingMessages().isBeingRemoved(StoreSubjects.message(message.getSubject()), message.getSeq()))
+        var id = StoreSubjects.messageId(message.getSubject());
+        if (writer == null || !writer.pendingMessages().isBeingRemoved(id, message.getSeq()))
           reader.accept(actor, JetStreamLog.readDueTime(message));
       }
   }
@@ -254,14 +254,14 @@ final class StreamStore extends NatsStore implements StoreBackend {
     checkOpen();
     var countsBySubject = log.countBySubject(subjects.turnsPrefix() + ">");
     var actors = countsBySubject.entrySet().stream().filter(count -> count.getValue() > 1)
-        .map(count -> StoreSubjects.actor(count.getKey()))
+        .map(count -> StoreSubjects.actorId(count.getKey()))
         .collect(Collectors.toSet());
     var subjectsWithOneMessage = countsBySubject.entrySet().stream().filter(count -> count.getValue() == 1)
         .map(Map.Entry::getKey).toList();
     for (var message : log.lastMessages(subjectsWithOneMessage))
-      if (JournalEntry.read(message).number() > 0) actors.add(StoreSubjects.actor(message.getSubject()));
+      if (JournalEntry.read(message).number() > 0) actors.add(StoreSubjects.actorId(message.getSubject()));
     for (var subject : log.countBySubject(subjects.messagesPrefix() + ">").keySet())
-      actors.add(StoreSubjects.actor(subject));
+      actors.add(StoreSubjects.actorId(subject));
     actors.forEach(reader);
   }
 

@@ -76,13 +76,13 @@ public record StoreSubjects(String app) {
     return encode(actor.kind()) + "." + encode(actor.key());
   }
 
-  public static Store.ActorId actor(String subject) {
+  public static Store.ActorId actorId(String subject) {
     var names = subject.split("\\.");
     return new Store.ActorId(decode(names[KIND_INDEX]), decode(names[KEY_INDEX]));
   }
 
   /** Returns the id in the subject of a message. */
-  public static String message(String subject) {
+  public static String messageId(String subject) {
     return decode(subject.split("\\.")[MESSAGE_INDEX]);
   }
 

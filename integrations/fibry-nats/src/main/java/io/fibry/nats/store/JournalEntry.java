@@ -57,7 +57,7 @@ public record JournalEntry(String by, long life, long number, long from, List<Do
       return read(message.getData());
     } catch (RuntimeException malformed) {
       throw new StoreDamagedException("message " + message.getSeq() + " of stream " + message.getStream()
-          + " is no turn of " + StoreSubjects.actor(message.getSubject()) + ": " + Lines.message(malformed));
+          + " is no turn of " + StoreSubjects.actorId(message.getSubject()) + ": " + Lines.message(malformed));
     }
   }
 

@@ -45,7 +45,7 @@ public final class PendingMessages {
    */
   private record HiddenMessages(Map<String, Long> handledBefore, Map<String, Long> handledNow) {
     boolean has(MessageInfo message) {
-      String id = StoreSubjects.message(message.getSubject());
+      String id = StoreSubjects.messageId(message.getSubject());
       return handledBefore.getOrDefault(id, 0L) >= message.getSeq()
           || handledNow.getOrDefault(id, 0L) >= message.getSeq();
     }
@@ -100,7 +100,7 @@ public final class PendingMessages {
   }
 
   private void notePending(MessageInfo message) {
-    notePending(StoreSubjects.message(message.getSubject()), message.getSeq(), JetStreamLog.readDueTime(message));
+    notePending(StoreSubjects.messageId(message.getSubject()), message.getSeq(), JetStreamLog.readDueTime(message));
   }
 
   /** Notes the position of a pending message. */
@@ -116,7 +116,7 @@ public final class PendingMessages {
     var messages = isOnePerId && countsBySubject.size() > MAX_AT_ONCE ? loadDue(until, max, hidden)
         : loadAll(countsBySubject, hidden);
     return messages.stream().filter(message -> !JetStreamLog.readDueTime(message).isAfter(until)).limit(max)
-        .map(message -> new PendingMessage(id, StoreSubjects.message(message.getSubject()),
+        .map(message -> new PendingMessage(id, StoreSubjects.messageId(message.getSubject()),
             JetStreamLog.readDueTime(message),
             body(message)))
         .toList();
@@ -164,7 +164,7 @@ public final class PendingMessages {
     // only these positions may be removed: a message that is noted during the read may be missing
     // in the result
     var knownBefore = Map.copyOf(positions);
-    var ids = loadAll().stream().map(info -> StoreSubjects.message(info.getSubject())).toList();
+    var ids = loadAll().stream().map(info -> StoreSubjects.messageId(info.getSubject())).toList();
     var present = Set.copyOf(ids);
     knownBefore.forEach((messageId, position) -> {
       if (!present.contains(messageId)) positions.remove(messageId, position);
@@ -225,7 +225,7 @@ public final class PendingMessages {
     }
     if (!unknownSubjects.isEmpty())
       for (var message : log.lastMessages(unknownSubjects))
-        present.add(new Done(StoreSubjects.message(message.getSubject()), message.getSeq()));
+        present.add(new Done(StoreSubjects.messageId(message.getSubject()), message.getSeq()));
     return present;
   }
 

@@ -109,17 +109,17 @@ public final class PurgeService {
    */
   private void onPurged(String subject) {
     if (subject.startsWith(store.subjects().snapshotsPrefix()))
-      historyCleaner.onSnapshotStored(StoreSubjects.actor(subject).kind());
+      historyCleaner.onSnapshotStored(StoreSubjects.actorId(subject).kind());
   }
 
   private boolean isDead(String subject, long lastSeq) {
     var subjects = store.subjects();
     if (lastSeq < 1 || !subjects.isOfOneActor(subject)) return false;
-    var id = StoreSubjects.actor(subject);
+    var id = StoreSubjects.actorId(subject);
     if (subject.equals(subjects.turns(id)))
       return lastSeq < firstReadSeq(id) && historyCleaner.haveViewsPassed(id.kind(), lastSeq);
     if (subject.equals(subjects.snapshot(id))) return isReplaced(subject, lastSeq);
-    return isHandled(id, StoreSubjects.message(subject), lastSeq) || isReplaced(subject, lastSeq);
+    return isHandled(id, StoreSubjects.messageId(subject), lastSeq) || isReplaced(subject, lastSeq);
   }
 
   private boolean isReplaced(String subject, long lastSeq) {

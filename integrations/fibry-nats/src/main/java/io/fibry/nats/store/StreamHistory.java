@@ -99,7 +99,7 @@ public final class StreamHistory extends HistoryCursor {
 
   private void add(MessageInfo message, List<StoredTurn> turns) {
     var entry = JournalEntry.read(message);
-    var key = StoreSubjects.actor(message.getSubject()).key();
+    var key = StoreSubjects.actorId(message.getSubject()).key();
     for (int i = message.getSeq() == seq ? index : 0; i < entry.turns().size(); i++) {
       var turn = entry.turns().get(i);
       turns.add(new StoredTurn(message.getSeq() + "." + i, key, entry.number(i), Instant.ofEpochMilli(turn.at()),

@@ -105,7 +105,7 @@ public final class StreamHistoryCleaner {
   }
 
   private long snapshotSeq(String subject) {
-    return Optional.of(StoreSubjects.actor(subject))
+    return Optional.of(StoreSubjects.actorId(subject))
         .flatMap(id -> store.log().lastMessage(store.subjects().snapshot(id)))
         .map(last -> Snapshot.read(last).seq()).orElse(0L);
   }
@@ -172,7 +172,7 @@ public final class StreamHistoryCleaner {
   }
 
   private static boolean isTurnsOfKind(String kind, String subject) {
-    return ViewOffset.kindReadBy(StoreSubjects.actor(subject)).filter(kind::equals).isPresent();
+    return ViewOffset.kindReadBy(StoreSubjects.actorId(subject)).filter(kind::equals).isPresent();
   }
 
   /**
@@ -181,7 +181,7 @@ public final class StreamHistoryCleaner {
    * @param last the last message of the view's journal
    */
   private Optional<ViewOffset> viewOffset(MessageInfo last) {
-    var id = StoreSubjects.actor(last.getSubject());
+    var id = StoreSubjects.actorId(last.getSubject());
     var entry = JournalEntry.read(last);
     if (entry.number() == 0) return Optional.empty();
     var bodies = new TurnReader(store.log(), store.subjects(), id).readUpTo(last.getSeq(), entry);
