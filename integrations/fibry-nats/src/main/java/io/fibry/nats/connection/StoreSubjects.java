@@ -3,6 +3,7 @@ package io.fibry.nats.connection;
 import io.fibry.store.Store;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 
 /**
  * The names of a store's stream, and of the subjects in it. An actor has a subject for its turns,
@@ -13,7 +14,8 @@ import java.nio.charset.StandardCharsets;
 public record StoreSubjects(String app) {
   private static final String HEX = "0123456789ABCDEF";
   private static final char ESCAPE = '=';
-  private static final int KIND_INDEX = 3; // among the names between the dots of a subject
+  // indexes of the kind, the key and the message id in a subject that is split at its dots
+  private static final int KIND_INDEX = 3;
   private static final int KEY_INDEX = 4;
   private static final int MESSAGE_INDEX = 5;
 
@@ -66,10 +68,12 @@ public record StoreSubjects(String app) {
   }
 
   /**
-   * {@return whether this is the subject of an actor's turns or snapshot, or of one message}
+   * {@return whether this is the subject of an actor's turns or snapshot, or of one message} Its
+   * names must be as a store encodes them.
    */
   public boolean isOfOneActor(String subject) {
-    return subject.matches("fb\\.\\Q" + app + "\\E\\.(?:[js](?:\\.[\\w=-]+){2}|m(?:\\.[\\w=-]+){3})");
+    return subject.matches("fb\\.\\Q" + app + "\\E\\.(?:[js](?:\\.[\\w=-]+){2}|m(?:\\.[\\w=-]+){3})")
+        && Arrays.stream(subject.split("\\.")).skip(KIND_INDEX).allMatch(name -> encode(decode(name)).equals(name));
   }
 
   private static String encodedId(Store.ActorId actor) {
@@ -101,6 +105,7 @@ public record StoreSubjects(String app) {
         || octet == '-' || octet == '_';
   }
 
+  /** Decodes a name. The result is meaningless if {@link #encode} has not made the name. */
   static String decode(String name) {
     if (name.indexOf(ESCAPE) < 0) return name;
     var bytes = new ByteArrayOutputStream(name.length());
