@@ -58,7 +58,8 @@ public sealed interface WriteOutcome {
 
   /** Returns the outcome from the server's answer, or from the failure if that is not null. */
   static WriteOutcome of(@Nullable Message answer, @Nullable Throwable failure) {
-    if (failure != null) return of(failure instanceof CompletionException ? failure.getCause() : failure);
+    if (failure != null)
+      return of(failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure);
     try {
       var json = JsonParser.parse(answer.getData());
       var error = JsonValueUtils.readValue(json, "error");
@@ -73,7 +74,10 @@ public sealed interface WriteOutcome {
         JsonValueUtils.readString(error, "description", "no reason"));
   }
 
-  /** Returns the outcome of a write that the client made and the server refused. */
+  /**
+   * Returns the outcome of a write that the client's own API made. It threw, because the server
+   * refused the write.
+   */
   static WriteOutcome of(JetStreamApiException refusal) {
     return of(refusal.getApiErrorCode(), refusal.getErrorCode(), refusal.getErrorDescription());
   }
