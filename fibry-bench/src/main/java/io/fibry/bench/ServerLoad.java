@@ -25,10 +25,10 @@ import javax.net.ssl.SSLSocket;
  */
 public final class ServerLoad {
   private static final int ROUNDS = Integer.getInteger("rounds", 5);
-  private static final List<String> CLOSING = List.of("ab", "-q", "-k", "-n", "50000", "-c", "100");
-  private static final List<String> CLOSING_WARM_UP = List.of("ab", "-q", "-k", "-n", "10000", "-c", "100");
-  private static final List<String> KEEPING = List.of("wrk", "-t1", "-c100", "-d4s");
-  private static final List<String> KEEPING_WARM_UP = List.of("wrk", "-t1", "-c100", "-d2s");
+  private static final List<String> AB_LOAD = List.of("ab", "-q", "-k", "-n", "50000", "-c", "100");
+  private static final List<String> AB_WARM_UP = List.of("ab", "-q", "-k", "-n", "10000", "-c", "100");
+  private static final List<String> WRK_LOAD = List.of("wrk", "-t1", "-c100", "-d4s");
+  private static final List<String> WRK_WARM_UP = List.of("wrk", "-t1", "-c100", "-d2s");
   // must be below the limit of descriptors, because each connection takes a descriptor in both
   // processes
   private static final int IDLE_CONNECTIONS = Integer.getInteger("idle", 9_000);
@@ -38,12 +38,12 @@ public final class ServerLoad {
   private record ServerQuestion(String file, String name, List<String> load, String ours, Map<String, Double> shares) {}
 
   private static final List<ServerQuestion> QUESTIONS = List.of(
-      new ServerQuestion("load-closing", "answers and closes", CLOSING, "acceptor",
+      new ServerQuestion("load-closing", "answers and closes", AB_LOAD, "acceptor",
           ordered("loop", 1.25, "acceptor-threads", 1.8, "go", 0.85, "loop-buffered", 0.0)),
-      new ServerQuestion("load-keeping", "keeps the connection", KEEPING, "acceptor-keep",
+      new ServerQuestion("load-keeping", "keeps the connection", WRK_LOAD, "acceptor-keep",
           ordered("loop-keep", 0.95, "go-keep", 0.0)),
-      new ServerQuestion("load-http", "answers HTTP", KEEPING, "http", ordered("jdk-http", 0.9)),
-      new ServerQuestion("load-https", "answers HTTPS", KEEPING, "https", ordered("http", 0.6, "jdk-https", 0.9)));
+      new ServerQuestion("load-http", "answers HTTP", WRK_LOAD, "http", ordered("jdk-http", 0.9)),
+      new ServerQuestion("load-https", "answers HTTPS", WRK_LOAD, "https", ordered("http", 0.6, "jdk-https", 0.9)));
 
   private ServerLoad() {}
 
@@ -91,7 +91,7 @@ public final class ServerLoad {
     for (int round = 0; round < ROUNDS; round++)
       for (var entry : rates.entrySet()) {
         try (var server = new ServerProcess(entry.getKey())) {
-          requestRate(question.load == KEEPING ? KEEPING_WARM_UP : CLOSING_WARM_UP, entry.getKey(), server.port());
+          requestRate(question.load == WRK_LOAD ? WRK_WARM_UP : AB_WARM_UP, entry.getKey(), server.port());
           entry.getValue().add(requestRate(question.load, entry.getKey(), server.port()));
         }
       }
@@ -150,7 +150,7 @@ public final class ServerLoad {
     System.out.println("ten runs in a row at one acceptor: each leaves connections behind");
     try (var server = new ServerProcess("acceptor")) {
       for (int i = 0; i < 10; i++)
-        System.out.printf(Locale.ROOT, " %,.0f", requestRate(CLOSING, "acceptor", server.port()));
+        System.out.printf(Locale.ROOT, " %,.0f", requestRate(AB_LOAD, "acceptor", server.port()));
       System.out.println();
     }
   }
@@ -183,7 +183,7 @@ public final class ServerLoad {
   private static void measureIdleTls() throws Exception {
     for (var name : List.of("https", "jdk-https")) {
       try (var server = new ServerProcess(name)) {
-        requestRate(KEEPING_WARM_UP, name, server.port());
+        requestRate(WRK_WARM_UP, name, server.port());
         long heapBefore = server.usage().heap();
         var connections = new ArrayList<Socket>();
         var factory = SelfSignedTls.clientContext().getSocketFactory();
