@@ -31,10 +31,11 @@ public final class HostileClients {
     try (var server = new ServerProcess("http-abused")) {
       for (int i = 0; i < 200; i++) hello(server.port()); // warm-up
       measure("no attack", server, s -> Thread.sleep(3_000));
-      measure("1,500 slow heads", server, s -> slow(s, "/", "-H"));
-      measure("1,500 slow bodies", server, s -> slow(s, "/upload", "-B", "-s", "100000"));
-      measure("1,500 slow readers", server, s -> slow(s, "/big", "-X", "-w", "10", "-y", "20", "-n", "5", "-z", "32"));
-      measure("20,000 resets in mid-request", server, HostileClients::resets);
+      measure("1,500 slow heads", server, s -> runSlowHttpTest(s, "/", "-H"));
+      measure("1,500 slow bodies", server, s -> runSlowHttpTest(s, "/upload", "-B", "-s", "100000"));
+      measure("1,500 slow readers", server,
+          s -> runSlowHttpTest(s, "/big", "-X", "-w", "10", "-y", "20", "-n", "5", "-z", "32"));
+      measure("20,000 resets in mid-request", server, HostileClients::resetConnections);
       measure("an upload of 1 GB", server, s -> upload(s, "Content-Length: 1073741824\r\n\r\n", false));
       measure("an upload of 1 GB in chunks", server, s -> upload(s, "Transfer-Encoding: chunked\r\n\r\n", true));
       measure("a request that never ends", server, s -> upload(s, "X-Long: ", false));
@@ -107,7 +108,7 @@ public final class HostileClients {
     }
   }
 
-  private static void slow(ServerProcess server, String path, String... attackOptions)
+  private static void runSlowHttpTest(ServerProcess server, String path, String... attackOptions)
       throws IOException, InterruptedException {
     var command = new ArrayList<>(List.of("slowhttptest", "-u", "http://127.0.0.1:" + server.port() + path, "-p", "5"));
     command.addAll(SLOW_OPTIONS);
@@ -116,7 +117,7 @@ public final class HostileClients {
         .waitFor();
   }
 
-  private static void resets(ServerProcess server) throws IOException {
+  private static void resetConnections(ServerProcess server) throws IOException {
     byte[] partialRequest = "POST /upload HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\nhalf"
         .getBytes(StandardCharsets.US_ASCII);
     for (int i = 0; i < 20_000; i++) {
