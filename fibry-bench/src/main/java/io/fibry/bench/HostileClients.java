@@ -108,13 +108,15 @@ public final class HostileClients {
     }
   }
 
+  /** Runs the tool. Prints an exit code that is not 0, because the attack may then have failed. */
   private static void runSlowHttpTest(ServerProcess server, String path, String... attackOptions)
       throws IOException, InterruptedException {
     var command = new ArrayList<>(List.of("slowhttptest", "-u", "http://127.0.0.1:" + server.port() + path, "-p", "5"));
     command.addAll(SLOW_OPTIONS);
     command.addAll(Arrays.asList(attackOptions));
-    new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(ProcessBuilder.Redirect.DISCARD).start()
-        .waitFor();
+    int exitCode = new ProcessBuilder(command).redirectErrorStream(true)
+        .redirectOutput(ProcessBuilder.Redirect.DISCARD).start().waitFor();
+    if (exitCode != 0) System.out.printf("slowhttptest ended with exit code %d%n", exitCode);
   }
 
   private static void resetConnections(ServerProcess server) throws IOException {
