@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.regex.Pattern;
 import javax.net.ssl.SSLSocket;
 
@@ -57,12 +58,15 @@ public final class ServerLoad {
    * Runs the measurements that the arguments name, or all without arguments. An argument is
    * {@code speed} for all questions, the file of a question, {@code again} for ten runs in a row,
    * or {@code idle} for idle connections.
+   *
+   * @throws IllegalArgumentException if an argument is unknown
    */
   public static void main(String[] args) throws Exception {
+    var choices = Set.of(args);
+    checkKnown(choices);
     System.out.printf("JDK %s, %d processors; %d rounds in turn, median (min..max) requests a second%n",
         Runtime.version(), Runtime.getRuntime().availableProcessors(), ROUNDS);
     boolean areAllKept = true;
-    var choices = Set.of(args);
     for (var question : QUESTIONS)
       if (args.length == 0 || choices.contains("speed") || choices.contains(question.file))
         areAllKept &= compare(question);
@@ -73,6 +77,13 @@ public final class ServerLoad {
     }
     System.out.println(areAllKept ? "all kept" : "BROKEN, see above");
     System.exit(areAllKept ? 0 : 1);
+  }
+
+  private static void checkKnown(Set<String> choices) {
+    var known = new TreeSet<>(Set.of("speed", "again", "idle"));
+    for (var question : QUESTIONS) known.add(question.file);
+    if (!known.containsAll(choices))
+      throw new IllegalArgumentException("unknown arguments among " + choices + "; there are " + known);
   }
 
   /**
@@ -116,7 +127,7 @@ public final class ServerLoad {
 
   static String title(String question, List<String> load, List<String> leftOutServers) {
     return "a server that " + question + ", under " + String.join(" ", load) + (leftOutServers.isEmpty() ? ""
-        : "; not measured, because Go is missing or could not compile it: " + String.join(", ", leftOutServers));
+        : "; not measured, because Go is missing or could not compile them: " + String.join(", ", leftOutServers));
   }
 
   /** Runs a load tool, and returns the requests per second; throws if a request failed. */
@@ -147,7 +158,7 @@ public final class ServerLoad {
   // ---- ten runs in a row at one server, which still has the closed connections of earlier runs
 
   private static void runTenTimes() throws Exception {
-    System.out.println("ten runs in a row at one acceptor: each leaves connections behind");
+    System.out.println("ten runs in a row at one acceptor, which still has the closed connections of earlier runs");
     try (var server = new ServerProcess("acceptor")) {
       for (int i = 0; i < 10; i++)
         System.out.printf(Locale.ROOT, " %,.0f", requestRate(AB_LOAD, "acceptor", server.port()));

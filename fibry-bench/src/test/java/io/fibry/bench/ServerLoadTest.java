@@ -46,7 +46,7 @@ class ServerLoadTest {
     var load = List.of("ab", "-q");
 
     assertEquals("a server that closes, under ab -q", ServerLoad.title("closes", load, List.of()));
-    assertEquals("a server that closes, under ab -q; not measured, because Go is missing or could not compile it: go",
+    assertEquals("a server that closes, under ab -q; not measured, because Go is missing or could not compile them: go",
         ServerLoad.title("closes", load, List.of("go")));
   }
 
