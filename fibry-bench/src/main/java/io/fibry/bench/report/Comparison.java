@@ -9,6 +9,7 @@ import java.util.regex.Pattern;
  *
  * @param resultPattern matches the names of the results
  * @param title the compared quantity, in words; {@code $1} is the first group of the pattern
+ * @param sides all sides that may have a row in the results
  * @param bases names of base sides; for each unit and size, exactly one of them has a row
  * @param sizeNoun a noun for the things that a size counts; empty if the results have no sizes
  */
@@ -54,8 +55,8 @@ record Comparison(Pattern resultPattern, String title, List<Side> sides, List<St
   }
 
   /**
-   * Returns the base row of the same unit and size, with which this row is compared. Throws unless
-   * there is exactly one.
+   * Returns the base row with which this row is compared: the row itself if it is a base, otherwise
+   * the base of the same unit and size. Throws if this row is no base, and not exactly one exists.
    */
   ResultRow base(ResultRow row, List<ResultRow> rows) {
     if (isBase(row)) return row;
