@@ -264,7 +264,7 @@ final class Activation extends HandlerContext implements WokenDrain {
       while (!hooksBegun) try {
         if (!isEntered) {
           enterThread();
-          VarHandle.fullFence(); // pairs with PlainQueue.attempt, which writes `handedNode`, then reads `thread`
+          VarHandle.fullFence(); // pairs with PlainQueue.attemptStart, which writes `handedNode`, then reads `thread`
           isEntered = true;
         }
         if (runWithRight(false)) continue;
@@ -412,10 +412,10 @@ final class Activation extends HandlerContext implements WokenDrain {
 
   /** Passes the right to run to another activation. */
   private void handBack() {
-    StackProbe.probe(); // first: from here on `attempt` has the right
+    StackProbe.probe(); // first: from here on `attemptStart` has the right
     Object right = node;
     node = null;
-    cell.attempt(right, 0);
+    cell.attemptStart(right, 0);
   }
 
   /**

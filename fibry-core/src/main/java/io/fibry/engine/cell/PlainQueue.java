@@ -68,9 +68,9 @@ import java.util.concurrent.locks.LockSupport;
  * a plain assignment stores the right to run in {@code stranded}. If that happens to a sender and
  * no other node was added behind its node, the sender withdraws its node and throws. Otherwise
  * {@link #rescueLater} or the next sender tries again. The methods that take the right also strand
- * it after an error ({@link #attempt}, {@link Activation#runWithRight}). So if the stack is too
+ * it after an error ({@link #attemptStart}, {@link Activation#runWithRight}). So if the stack is too
  * small to call such a method, the right is not taken, and cannot be lost. Only {@link #push} has
- * the right before it calls {@code attempt}, because its swap of the tail also takes the right.
+ * the right before it calls {@code attemptStart}, because its swap of the tail also takes the right.
  *
  * <p>Before a thread strands an activation whose start failed, it claims the activation, and
  * strands the node instead. Without the claim, two threads could start the activation. A late
@@ -372,9 +372,9 @@ abstract class PlainQueue implements Rescuable {
    * @param activation the result of {@link #prepare}, or null
    */
   protected void begin(Object activation, Object firstNode) {
-    boolean usesPrepared = activation != null && !onlyDisposes();
+    boolean usesPrepared = activation != null && !isDisposalOnly();
     if (usesPrepared) announce((Activation) activation);
-    attempt(usesPrepared ? activation : firstNode, 0);
+    attemptStart(usesPrepared ? activation : firstNode, 0);
   }
 
   private Strategy strategy() {
@@ -389,7 +389,7 @@ abstract class PlainQueue implements Rescuable {
    * Returns whether another drain has handled the pill and runs the hooks, so that messages only
    * become dead letters.
    */
-  private boolean onlyDisposes() {
+  private boolean isDisposalOnly() {
     return phase >= LEAVING && pillTaken && !hooksPending;
   }
 
@@ -417,12 +417,12 @@ abstract class PlainQueue implements Rescuable {
    * right is still stranded. An earlier try has failed, so after a failure a timer tries again.
    */
   public boolean tryRescue() {
-    return rescue(1);
+    return startStranded(1);
   }
 
   /** Makes the first try to start a drain for a right to run that was just stranded. */
   protected final void startStranded() {
-    rescue(0);
+    startStranded(0);
   }
 
   @Override
@@ -430,8 +430,8 @@ abstract class PlainQueue implements Rescuable {
     tryRescue();
   }
 
-  private boolean rescue(int tries) {
-    return stranded == null || attempt(null, tries);
+  private boolean startStranded(int tries) {
+    return stranded == null || attemptStart(null, tries);
   }
 
   /**
@@ -439,11 +439,11 @@ abstract class PlainQueue implements Rescuable {
    * null, takes the stranded right, if there is one. Returns false if the right is stranded. Throws
    * nothing once entered.
    */
-  final boolean attempt(Object right, int tries) {
+  final boolean attemptStart(Object right, int tries) {
     try {
       if (!(right instanceof Activation)) StackProbe.probe(); // `prepare` probed for an activation
       if (right == null && (right = takeStranded()) == null) return true;
-      if (onlyDisposes() && !(right instanceof Activation)) {
+      if (isDisposalOnly() && !(right instanceof Activation)) {
         right = newActivation(right, ActivationKind.DISPOSAL); // from here on the activation has the right
         ((Activation) right).run();
         return true;
@@ -548,7 +548,7 @@ abstract class PlainQueue implements Rescuable {
       if (tries == 1 || tries == 2 && failure instanceof StackOverflowError)
         EngineLog.LOG.warn("actor '{}' got no thread from {}; trying again", queue.cell().name(), queue.strategy(),
             failure);
-      queue.rescue(tries);
+      queue.startStranded(tries);
     }
   }
 
