@@ -72,12 +72,13 @@ import java.util.concurrent.locks.LockSupport;
  * small to call such a method, the right is not taken, and cannot be lost. Only {@link #push} has
  * the right before it calls {@code attemptStart}, because its swap of the tail also takes the right.
  *
- * <p>Before a thread strands an activation whose start failed, it claims the activation, and
- * strands the node instead. Without the claim, two threads could start the activation. A late
- * failure of one start would then overwrite a newer right to run.
+ * <p>If the start of an activation failed, the thread claims the activation, and then strands its
+ * node, not the activation. Without the claim, two threads could start the activation. A late
+ * failure of one start would then overwrite a newer right to run. A resident activation is stranded
+ * itself ({@link Activation#reclaimRight}).
  *
- * <p>Code that runs for lack of stack or memory uses no lambdas, because a lambda that is first
- * linked then may fail forever.
+ * <p>Code that runs when stack or memory is exhausted uses no lambdas, because the first linkage of
+ * a lambda could then fail forever.
  *
  * <p><b>Rejected designs.</b> A flag "scheduled" beside the queue would cost a second atomic
  * operation per message. A volatile link would cost 5 to 10 ns per message.
@@ -99,12 +100,13 @@ abstract class PlainQueue implements Rescuable {
       VarHandle.class, PlainQueue.class, Activation.class);
 
   protected final ActorBehavior behavior;
-  protected volatile byte phase; // any thread sets ENDING, the drain sets LEAVING, the end sets ENDED
+  // Any thread sets ENDING, the drain sets LEAVING, and the thread that ends the actor sets ENDED
+  protected volatile byte phase;
   protected volatile Object stranded; // a right to run that has no thread: an Activation or a node
   private Object tail; // the last node, or null if idle. Swapped by senders, cleared by the drain
 
   // The next two are written by the drain, and by the thread that ends a pool
-  protected boolean pillTaken; // the pill was handled
+  protected boolean pillTaken; // the drain has taken the pill
   protected boolean hooksPending; // the pill was taken, and the next drain must run the hooks
   // The drain that runs the actor, or null while the actor is idle. Set by senders and drains, read
   // by killers
@@ -360,7 +362,8 @@ abstract class PlainQueue implements Rescuable {
    * the message. If this method throws, the message is not sent.
    */
   protected Object prepare(Object firstNode) {
-    // fails now, before the send: a right that is stranded later may wait for the next sender
+    // probes now, so that a lack of stack fails the send: after the send, the right could be
+    // stranded until the next message
     StackProbe.probeForActivation();
     return strategy().isResident() ? null : newActivation(firstNode, ActivationKind.NORMAL);
   }
@@ -414,7 +417,8 @@ abstract class PlainQueue implements Rescuable {
 
   /**
    * Starts a drain for a stranded right to run, unless another thread took it. Returns false if the
-   * right is still stranded. An earlier try has failed, so after a failure a timer tries again.
+   * right is still stranded. Counts as the second try, so if it fails, too, a timer is set, even
+   * after a StackOverflowError.
    */
   public boolean tryRescue() {
     return startStranded(1);
@@ -450,7 +454,9 @@ abstract class PlainQueue implements Rescuable {
       }
       right = activationFor(right);
       if (((Activation) right).kind == ActivationKind.RESIDENT) {
-        VarHandle.fullFence(); // pairs with Activation.runResident: `handedNode` is written, `thread` not yet read
+        // orders the write of `handedNode` before the read of `thread`; pairs with the fence in
+        // Activation.runResident
+        VarHandle.fullFence();
         LockSupport.unpark(((Activation) right).thread);
       } else if (tries > 0 && phase > OPEN) GuaranteedStart.start((Activation) right); // any fiber can end the actor
       else if (!tryHandOver((Activation) right)) strategy().activate((Activation) right);
@@ -544,7 +550,8 @@ abstract class PlainQueue implements Rescuable {
   private record RescueTask(PlainQueue queue, Throwable failure, int tries) implements Runnable {
     @Override
     public void run() {
-      // after a StackOverflowError, the StartRetrier has made the second try
+      // logs once, at the first try by a timer: try 1, or try 2 if the StartRetrier made try 1
+      // after a StackOverflowError. If the two failures differ, it may log twice or not at all
       if (tries == 1 || tries == 2 && failure instanceof StackOverflowError)
         EngineLog.LOG.warn("actor '{}' got no thread from {}; trying again", queue.cell().name(), queue.strategy(),
             failure);
@@ -595,7 +602,9 @@ abstract class PlainQueue implements Rescuable {
   final void suspend(Object node, long pause) {
     var recovery = cell().extras().recovery();
     var clock = owner().options().scheduler();
-    StackProbe.probe(); // first: from here on only the suspension has the right
+    // must come first: once `recovery` has the suspension, only the suspension has the right, so
+    // the stack must not overflow
+    StackProbe.probe();
     var suspension = new Recovery.Suspension(node);
     recovery.suspend(suspension);
     try {
