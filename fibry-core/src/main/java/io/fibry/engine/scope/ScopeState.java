@@ -48,7 +48,7 @@ abstract class ScopeState extends OwningScope {
   // number, because a meter must not decrease
   private final AtomicLong maxReported = new AtomicLong();
   final CloseHooks closeHooks = new CloseHooks();
-  // null -> the close; in the root scope, the close -> null after it is done
+  // null until a close begins; the root scope sets it to null again after the close
   private final AtomicReference<PendingClose> pendingClose = new AtomicReference<>();
   // objects that were given to intern, newest first; a race may lose an object, which is harmless
   private volatile List<Object> recentObjects = List.of();
@@ -136,10 +136,10 @@ abstract class ScopeState extends OwningScope {
    * Adds a hook, then reads {@code isShut}. A close sets {@code isShut}, then runs the hooks. So at
    * least one of the two threads runs the hook.
    */
-  public final CloseHook onClosing(Runnable code) {
-    var hook = closeHooks.add(Objects.requireNonNull(code, "hook"), name);
+  public final CloseHook onClosing(Runnable hook) {
+    var addedHook = closeHooks.add(Objects.requireNonNull(hook, "hook"), name);
     if (isShut) closeHooks.runAll();
-    return hook;
+    return addedHook;
   }
 
   final Cell findActor(String label) {
@@ -164,8 +164,9 @@ abstract class ScopeState extends OwningScope {
   /**
    * Completes a pending close if no member is left. Called when a member is removed, too, because
    * the closing thread completes the closes of inner scopes only at the end of the outer close.
-   * Until then, that thread may wait for a member of the outer scope whose handler waits for this
-   * report. Until the close is complete, the scope stays a member of its parent.
+   * Until then, that thread may wait for a member of the outer scope whose handler waits for the
+   * end of this inner scope's close, which returns its report. Until the close is complete, the
+   * scope stays a member of its parent.
    */
   final void endIfEmpty() {
     var close = pendingClose.get();
@@ -246,8 +247,8 @@ abstract class ScopeState extends OwningScope {
       // a pool itself is left out, because only its workers run handlers
       if (cell.isCutOff() && cell.workersAndSelf().size() == 1) unresponsive.add(cell.name());
     }
-    // at least the number of earlier reports: a message whose handler has just returned may be in
-    // neither count
+    // at least the number of earlier reports: if a drain settles after the read of
+    // accounts.handled(), its messages are neither in that count nor in handledUnsettled()
     long handled = Math.max(handledCount, minHandled);
     maxReported.accumulateAndGet(handled, Math::max);
     long sent = handled + handlingCount + queued + unhandled.values().stream().mapToLong(Long::longValue).sum();
@@ -257,7 +258,7 @@ abstract class ScopeState extends OwningScope {
 
   /**
    * Makes this scope and its inner scopes refuse new members, before any member ends. But the inner
-   * scope of a block takes actors until its turn.
+   * scope of a block accepts actors until its own close begins.
    */
   final void refuseNewMembers() {
     isShut = parent != null;
