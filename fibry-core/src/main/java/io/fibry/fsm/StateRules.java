@@ -73,7 +73,7 @@ final class StateRules {
     var matching = allRules.stream().filter(rule -> rule.state().isAssignableFrom(state)).toList();
     var subject = "a state of class " + state.getSimpleName();
     this.messageRules = ofType(MessageRule.class, matching).toList();
-    this.timeoutRule = mostSpecific(ofType(TimeoutRule.class, matching), subject + " has two time limits, ");
+    this.timeoutRule = mostSpecific(ofType(TimeoutRule.class, matching), subject + " has the time limits ");
     this.entryRule = mostSpecific(ofType(EntryRule.class, matching), subject + " is entered with code for ");
     this.leaveRule = mostSpecific(ofType(LeaveRule.class, matching), subject + " is left with code for ");
   }
@@ -90,7 +90,7 @@ final class StateRules {
     if (ruleList.isEmpty()) return null;
     throw new IllegalStateException(problem
         + ruleList.stream().map(StateRule::text).collect(Collectors.joining(" and "))
-        + ", and none is the most specific; add a rule for that class itself");
+        + ", and none of these rules is the most specific; add a rule for that class itself");
   }
 
   /** Returns the rule for a class of messages, or null if there is none. */
@@ -107,8 +107,9 @@ final class StateRules {
   }
 
   /**
-   * Returns whether the entry of the state runs code or starts a timer. A machine enters its
-   * initial state before its first message.
+   * Returns whether the entry of the state runs code or starts a timer. If so, a machine sends
+   * itself a message that enters its initial state, before its first message and after each
+   * restart.
    */
   boolean hasEntryWork() {
     return entryRule != null || timeoutRule != null;

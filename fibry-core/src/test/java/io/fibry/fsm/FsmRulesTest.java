@@ -173,7 +173,7 @@ class FsmRulesTest {
 
     assertNotCreated(
         "a message of class Push has the rules on(Door, Event) and on(Closed, Event) and on(Door, Push), and none "
-            + "is the most specific; add a rule for that class itself",
+            + "of these rules is the most specific; add a rule for that class itself",
         ambiguousMachine);
   }
 
@@ -187,18 +187,18 @@ class FsmRulesTest {
     var wheel = Fsm.of(Wheel.class, Event.class, new Spinning()).on(Wheel.class, Event.class, (any, event) -> any);
 
     assertNotCreated(
-        "a state of class Spinning has two time limits, onTimeout(Fast, 10 s) and onTimeout(Loud, 10 s), and none "
-            + "is the most specific; add a rule for that class itself",
+        "a state of class Spinning has the time limits onTimeout(Fast, 10 s) and onTimeout(Loud, 10 s), and none "
+            + "of these rules is the most specific; add a rule for that class itself",
         wheel.onTimeout(Fast.class, DoorFixture.OPEN_TIMEOUT, fast -> fast).onTimeout(Loud.class,
             DoorFixture.OPEN_TIMEOUT,
             loud -> loud));
     assertNotCreated(
-        "a state of class Spinning is entered with code for Fast and Loud, and none is the most specific; add a "
-            + "rule for that class itself",
+        "a state of class Spinning is entered with code for Fast and Loud, and none of these rules is the most "
+            + "specific; add a rule for that class itself",
         wheel.onEnter(Fast.class, fast -> {}).onEnter(Loud.class, loud -> {}));
     assertNotCreated(
-        "a state of class Spinning is left with code for Fast and Loud, and none is the most specific; add a "
-            + "rule for that class itself",
+        "a state of class Spinning is left with code for Fast and Loud, and none of these rules is the most "
+            + "specific; add a rule for that class itself",
         wheel.onLeave(Fast.class, fast -> {}).onLeave(Loud.class, loud -> {}));
   }
 
