@@ -22,12 +22,12 @@ import java.util.function.BiFunction;
  * time and no answer is pending. A poison pill ends an idle actor. The actor's successor is made
  * after the actor's {@code onStop}, so it can load the state that {@code onStop} has saved. At most
  * a thousand actors end at the same time, or more if no end completes for a second. While an actor
- * ends, each use of the key waits, even {@code sendMessage}. A caller for which the end itself
- * waits, such as the {@code onStop} of the actor, gets an {@link io.fibry.AskCycleException}. No
- * message is lost, and the messages of one sender keep their order. Timers and watches that an
- * actor sets itself, and messages to itself, do not keep the actor alive, and end with the actor.
- * The {@code self()} of its context is valid only for this actor. The address of the key is also
- * valid for the successors.
+ * ends, each use of the key waits, even {@code sendMessage}. If the end waits for the caller
+ * itself, for example because the caller is the actor's {@code onStop}, the caller gets an
+ * {@link io.fibry.AskCycleException}. No message is lost, and the messages of one sender keep their
+ * order. Timers and watches that an actor sets itself, and messages to itself, do not keep the
+ * actor alive, and end with the actor. The {@code self()} of its context is valid only for this
+ * actor. The address of the key is also valid for the successors.
  *
  * <p>If an actor ends for another reason than passivation, the next use waits for the end and makes
  * the successor. A message that is sent shortly before an actor ends by itself may still reach this
