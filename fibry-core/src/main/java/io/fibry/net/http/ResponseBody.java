@@ -131,7 +131,7 @@ final class ResponseBody extends OutputStream {
     sender.complete(contentLength < 0 || writtenBytes >= contentLength || framing != Framing.LENGTH);
   }
 
-  /** Makes all further writes fail. */
+  /** Makes all further writes fail. A later {@link #close} then does nothing. */
   void forbidWriting() {
     isClosed = true;
   }

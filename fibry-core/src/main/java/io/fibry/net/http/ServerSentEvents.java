@@ -40,7 +40,7 @@ final class ServerSentEvents {
     long size = 8; // two line ends and the beginning of the first line
     for (int i = 0; i < event.length(); i++) {
       char c = event.charAt(i);
-      size += c == '\n' || c == '\r' ? 7 : c < 0x80 ? 1 : c < 0x800 ? 2 : 3; // a new line begins with "data"
+      size += c == '\n' || c == '\r' ? 7 : c < 0x80 ? 1 : c < 0x800 ? 2 : 3; // 7: the line end and "data: "
     }
     return (int) Math.min(Integer.MAX_VALUE, size);
   }

@@ -28,7 +28,8 @@ import javax.net.ssl.SSLSession;
  * the limits of the connection, because a socket's own time-out would cost a timer for each read.
  */
 public final class ClientSocket implements AutoCloseable {
-  private static final Duration LAST_HEAD_LIMIT = Duration.ofSeconds(1); // for a head when the listener stops
+  // the time for the rest of a request's head after the listener stops
+  private static final Duration LAST_HEAD_LIMIT = Duration.ofSeconds(1);
   static final int CHUNK_SIZE = 64 * 1024; // bytes written under one write limit
   private static final VarHandle CLOSED = field("closed", boolean.class);
   private static final VarHandle READ_DEADLINE = field("readDeadline", long.class);

@@ -5,7 +5,10 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 
-/** Makes frames of RFC 6455, section 5. Each message is sent as one frame. */
+/**
+ * The format of frames, by RFC 6455, section 5: its constants, and methods that make a frame or
+ * remove its mask. Each message is sent as one frame.
+ */
 final class WebSocketFrames {
   static final int CONTINUATION = 0;
   static final int TEXT = 1;
