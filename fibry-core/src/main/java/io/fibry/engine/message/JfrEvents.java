@@ -117,8 +117,8 @@ public final class JfrEvents {
   }
 
   /**
-   * Records that a mailbox dropped a message, or refused a message that would have waited {@code
-   * expectedWaitNanos} ns.
+   * Records that a mailbox dropped a message or refused one. {@code expectedWaitNanos} is the wait
+   * that was too long, or 0 if there was another reason.
    */
   public static void recordPressure(Wait.WaitTarget actor, int capacity, Reason reason, long expectedWaitNanos) {
     if (PRESSURE == null || !PRESSURE.isEnabled()) return;
