@@ -27,13 +27,13 @@ final class ActivationSnapshot {
    * The position of each waiting node, counted from 1. {@code complete} is true if all waiting
    * nodes were counted.
    */
-  record QueuePlaces(Map<Object, Integer> positions, boolean complete) {}
+  record QueuePositions(Map<Object, Integer> positions, boolean complete) {}
 
   final long madeNanos = System.nanoTime(); // not by the scope's clock, which a test may stop
   final long takenNanos; // nanoseconds of the scope's clock
   final FirstSeen step; // null unless a step of a MultiStepMessage was running
   final CompletableFuture<Observation> observation = new CompletableFuture<>();
-  volatile WeakReference<QueuePlaces> queuePlaces = new WeakReference<>(null);
+  volatile WeakReference<QueuePositions> queuePositions = new WeakReference<>(null);
 
   ActivationSnapshot(long takenNanos, FirstSeen step) {
     this.takenNanos = takenNanos;

@@ -2,7 +2,7 @@ package io.fibry.engine.cell;
 
 import io.fibry.engine.cell.ActivationSnapshot.FirstSeen;
 import io.fibry.engine.cell.ActivationSnapshot.Observation;
-import io.fibry.engine.cell.ActivationSnapshot.QueuePlaces;
+import io.fibry.engine.cell.ActivationSnapshot.QueuePositions;
 import io.fibry.engine.jvm.CoarseClock;
 import io.fibry.engine.jvm.MessageTexts;
 import io.fibry.engine.jvm.StackTraces;
@@ -258,20 +258,20 @@ public final class ActorInspector {
    * empty text if the position is not known.
    */
   private static String positionText(HandlerContext drain, ActivationSnapshot snapshot, RequestFuture<?> request) {
-    var queuePlaces = snapshot.queuePlaces.get();
+    var queuePositions = snapshot.queuePositions.get();
     // counts again if the request may have come after the count
-    if (queuePlaces == null || queuePlaces.complete() && !queuePlaces.positions().containsKey(request))
-      snapshot.queuePlaces = new WeakReference<>(queuePlaces = findPlaces(drain));
-    var position = queuePlaces.positions().get(request);
+    if (queuePositions == null || queuePositions.complete() && !queuePositions.positions().containsKey(request))
+      snapshot.queuePositions = new WeakReference<>(queuePositions = findPositions(drain));
+    var position = queuePositions.positions().get(request);
     if (position != null) return ": it was number " + position + " in the queue";
-    return queuePlaces.complete() ? "" : ": at least 1,000 were before it"; // MAX_COUNTED
+    return queuePositions.complete() ? "" : ": at least 1,000 were before it"; // MAX_COUNTED
   }
 
-  private static QueuePlaces findPlaces(HandlerContext drain) {
+  private static QueuePositions findPositions(HandlerContext drain) {
     var nodes = new ArrayList<Object>();
     boolean complete = drain.cell.publicCell().addFirst(drain.currentNode(), MAX_COUNTED, nodes);
-    var places = new IdentityHashMap<Object, Integer>();
-    for (var node : nodes) places.put(node, places.size() + 1);
-    return new QueuePlaces(places, complete);
+    var positions = new IdentityHashMap<Object, Integer>();
+    for (var node : nodes) positions.put(node, positions.size() + 1);
+    return new QueuePositions(positions, complete);
   }
 }
