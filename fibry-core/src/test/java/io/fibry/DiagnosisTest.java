@@ -234,7 +234,7 @@ class DiagnosisTest {
     actor.sendMessage("fits");
 
     assertSays(expire(startAsk(actor, "Get")),
-        "its handler had not begun, and will not begin: it waited for capacity in the mailbox, which holds 1; "
+        "its handler had not begun, and will not begin: it waited for capacity in the mailbox, whose capacity is 1; "
             + "the actor is handling Slow[1]");
   }
 

@@ -64,7 +64,7 @@ class GuardedCell extends ActorCell {
         + "' has a priority mailbox, which cannot keep a batch together; send the messages one by one");
     if (messages.size() > capacity())
       throw new IllegalArgumentException("a block of " + messages.size()
-          + " messages never fits into the mailbox of actor '" + name() + "', which holds " + capacity()
+          + " messages never fits into the mailbox of actor '" + name() + "', whose capacity is " + capacity()
           + "; send smaller blocks");
     if (isEnding()) return Reason.UNDELIVERED;
     var entries = new ArrayList<QueueEntry<Object>>(messages.size());

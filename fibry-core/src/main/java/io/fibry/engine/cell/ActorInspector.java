@@ -39,7 +39,7 @@ public final class ActorInspector {
 
   private ActorInspector() {}
 
-  /** Returns the activity of the actor as a text that follows "the actor". */
+  /** Returns the activity of the actor as dumps and statistics show it. */
   public static String activity(Cell cell) {
     var activation = cell.drain();
     if (cell.isCutOff()) return "cut off, its handler still runs";
@@ -97,7 +97,10 @@ public final class ActorInspector {
     return firstSeen;
   }
 
-  /** {@return when the message or step began or, if that is not known, the present time} */
+  /**
+   * {@return the latest possible start of the message or step; the present time if no start was
+   * recorded}
+   */
   private static long startedAt(HandlerContext drain) {
     long now = nanoTime(drain);
     if (Environment.simulated != null || drain.cell.owner().options().scheduler() != Scheduler.system()) return now;
@@ -155,8 +158,8 @@ public final class ActorInspector {
   }
 
   /**
-   * Returns whether an observer may use the last snapshot. Even a new snapshot may not be used if
-   * it shows another step.
+   * Returns whether an observer may use the last snapshot. A snapshot of another step must not be
+   * used, however new it is.
    */
   private static boolean isUsable(ActivationSnapshot last, HandlerContext drain, FirstSeen step) {
     if (drain.message instanceof MultiStepMessage && (step == null || last.step != step)) return false;
@@ -217,7 +220,10 @@ public final class ActorInspector {
     return Arrays.copyOf(stack, end);
   }
 
-  /** Returns why the answer of the request is late. The request must still be in its queue. */
+  /**
+   * Returns why the answer of the request is late. Must be called before the request is withdrawn,
+   * because its position in the queue is read.
+   */
   public static Diagnosis diagnose(Cell cell, RequestFuture<?> request) {
     return request.isBegun() ? diagnoseBegun(cell, request) : diagnoseWaiting(cell, request);
   }
@@ -237,7 +243,7 @@ public final class ActorInspector {
     var entry = request.entry;
     String reason = "its handler had not begun, and will not begin";
     if (entry != null && entry.isOutside())
-      reason += ": it waited for capacity in the mailbox, which holds " + cell.capacity();
+      reason += ": it waited for capacity in the mailbox, whose capacity is " + cell.capacity();
     if (entry != null && entry.isGone() && cell.isPool()) reason += ": it had been given to a worker";
     if (extras != null && extras.stash.contains(request)) reason += ": it was stashed";
     var recovery = cell.recoveryOrNull();
