@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  * stack. The owner clears the slots of entries that it takes itself. A thief must not write to a
  * slot, because the owner may already have added an entry there. So the owner clears the slots of
  * stolen entries when it runs out of work. Such a slot cannot have a newer entry: of the taken
- * indices, only those less than a capacity below {@code tail} are cleared.
+ * indices, only those at most a capacity below {@code tail} are cleared.
  *
  * <p><b>Rejected designs.</b> A thief that clears its slot by compare-and-set. If the same
  * continuation was added to the slot again, the thief could clear it before it is taken. A deque
@@ -80,7 +80,8 @@ final class RunQueue {
       int index = head;
       if (index == tail) return null;
       var entry = (Runnable) ENTRIES.getAcquire(entries, index & MASK);
-      if (!(entry instanceof CarriedDrain drain)) return null; // also if just stolen; the loop then takes the next
+      // also if the entry was just stolen; the carrier's loop then takes the next entry
+      if (!(entry instanceof CarriedDrain drain)) return null;
       if (takeIndex(index)) return clear(index, drain);
     }
   }
