@@ -68,9 +68,10 @@ import java.util.concurrent.locks.LockSupport;
  * a plain assignment stores the right to run in {@code stranded}. If that happens to a sender and
  * no other node was added behind its node, the sender withdraws its node and throws. Otherwise
  * {@link #rescueLater} or the next sender tries again. The methods that take the right also strand
- * it after an error ({@link #attemptStart}, {@link Activation#runWithRight}). So if the stack is too
- * small to call such a method, the right is not taken, and cannot be lost. Only {@link #push} has
- * the right before it calls {@code attemptStart}, because its swap of the tail also takes the right.
+ * it after an error ({@link #attemptStart}, {@link Activation#runWithRight}). So if the stack is
+ * too small to call such a method, the right is not taken, and cannot be lost. Only {@link #push}
+ * has the right before it calls {@code attemptStart}, because its swap of the tail also takes the
+ * right.
  *
  * <p>If the start of an activation failed, the thread claims the activation, and then strands its
  * node, not the activation. Without the claim, two threads could start the activation. A late
