@@ -418,7 +418,7 @@ public final class PartitionCoordinator<M> {
             nodeContext.requests(),
             partition.mayAnswer(life), () -> partition.epoch, nodeContext.blockBuilder());
     gates.set(partition.number,
-        PartitionGate.hold(nodeContext, "partition " + partition.number + " of '" + kind + "'",
+        PartitionGate.openHolding(nodeContext, "partition " + partition.number + " of '" + kind + "'",
             nodeContext.subjects().ofPartition(kind, partition.number), dispatcher,
             key -> PartitionAssignment.partitionOf(key, partitions.size()) == partition.number,
             entityFactory::deliverPending,

@@ -136,7 +136,7 @@ final class PartitionGate<M> {
    *
    * @param name names the partition in refusals
    */
-  static <M> PartitionGate<M> hold(NodeContext nodeContext, String name, String subject,
+  static <M> PartitionGate<M> openHolding(NodeContext nodeContext, String name, String subject,
       InboundDispatcher<M> dispatcher, Predicate<String> isOwnKey, Consumer<String> deliverPending,
       Consumer<TransferMessage> transferSender) {
     var newGate =
@@ -182,11 +182,11 @@ final class PartitionGate<M> {
     boolean hasCapacity = waitingCount.incrementAndGet() <= MAX_WAITING
         & waitingBytes.addAndGet(message.wire().body().length) <= MAX_BYTES;
     if (hasCapacity && gate.sendMessage(event)) return true;
-    onHandled(message);
+    onRemoved(message);
     return false;
   }
 
-  private void onHandled(InboundMessage message) {
+  private void onRemoved(InboundMessage message) {
     releaseCapacity(message.wire());
     dispatcher.requests().removeWaiting(message);
   }
@@ -358,7 +358,7 @@ final class PartitionGate<M> {
     while (!transferredMessages.isEmpty()) {
       var message = transferredMessages.poll();
       if (isForThisOwnership(message)) handleMessage(message);
-      else onHandled(message);
+      else onRemoved(message);
     }
     while (!heldMessages.isEmpty()) handleMessage(heldMessages.poll());
   }
@@ -367,12 +367,12 @@ final class PartitionGate<M> {
     switch (stage) {
       case HOLDING, RELEASED -> heldMessages.add(message);
       case FORWARDING -> {
-        onHandled(message);
+        onRemoved(message);
         if (!isSeen(message)) message.withRemainingTime(clock).ifPresent(wire -> sendTransfer(Optional.of(wire)));
       }
       default -> {
         if (!recordId(message)) {
-          onHandled(message);
+          onRemoved(message);
           break;
         }
         releaseCapacity(message.wire());
@@ -383,7 +383,7 @@ final class PartitionGate<M> {
   }
 
   private void refuse(InboundMessage message) {
-    onHandled(message);
+    onRemoved(message);
     dispatcher.refuseAsWithdrawn(message.wire(), "a node has just released " + name + ", which has no next owner");
   }
 
@@ -430,7 +430,7 @@ final class PartitionGate<M> {
    */
   private boolean dropIfTooLate(InboundMessage message) {
     if (stage == GateStage.HOLDING || clock.nanoTime() - forgetAt < 0 && isForThisOwnership(message)) return false;
-    onHandled(message);
+    onRemoved(message);
     return true;
   }
 

@@ -104,7 +104,7 @@ class FullPartitionTest {
       if (method.getName().equals("publish")) answers.add((WireMessage) arguments[0]);
       return call.pass();
     });
-    PartitionGate<Echo> gate = PartitionGate.hold(
+    PartitionGate<Echo> gate = PartitionGate.openHolding(
         new NodeContext(scope, BlockBuilder.of(scope.anonymous()).scheduler(), interceptedTransport, null, null, null,
             "b", ONE_HOUR, null),
         "partition 0", "part",

@@ -90,7 +90,7 @@ class MovedDurablePartitionTest {
   /** The request is stored, and waits until the courier has checked for earlier messages. */
   @Test
   void storedRequestIsAnsweredBeforePartitionHandover() {
-    var gate = PartitionGate.hold(
+    var gate = PartitionGate.openHolding(
         new NodeContext(scope, BlockBuilder.of(scope.anonymous()).scheduler(), transport, null, null, null, "a",
             ONE_MINUTE, null),
         "partition 0", "part",

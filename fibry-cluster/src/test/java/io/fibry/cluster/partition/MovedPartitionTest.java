@@ -39,7 +39,7 @@ class MovedPartitionTest {
   private final List<Pay> handledPays = new CopyOnWriteArrayList<>();
   private volatile boolean isAlive = true; // false: other nodes may have declared this node dead
   private volatile long epoch; // the epoch with which this node owns the partition
-  private final PartitionGate<Pay> gate = PartitionGate.hold(
+  private final PartitionGate<Pay> gate = PartitionGate.openHolding(
       new NodeContext(scope, BlockBuilder.of(scope.anonymous()).scheduler(), transport, null, null, null, "a",
           ONE_MINUTE, null),
       "partition 0", "part",
