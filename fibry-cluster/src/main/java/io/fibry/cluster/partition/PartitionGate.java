@@ -33,7 +33,8 @@ import org.slf4j.LoggerFactory;
  * Receives the messages of one partition. It holds them before this node owns the partition, gives
  * them to the entities while this node owns it, and forwards them for a while after that. So no
  * message is lost; the next owner recognizes duplicates by their ids. An actor, the gate, handles
- * one message after the other. Fields whose comments name no thread are used only by its thread.
+ * one message after the other. All threads use the fields that are immutable. Mutable fields are
+ * used only by the actor's thread, unless their comments name other threads.
  */
 final class PartitionGate<M> {
   private static final int MAX_WAITING = 4_096; // messages in this object
@@ -77,15 +78,18 @@ final class PartitionGate<M> {
   private final Consumer<String> deliverPending; // delivers the pending messages of a key from the store
   private final Consumer<TransferMessage> transferSender; // sends a message to the next owner
   private final Actor<GateEvent<M>> gate;
-  private Subscription subscription; // written before the coordinator knows this object
+  private Subscription subscription; // written before the coordinator knows this object, closed by the gate
   private final AtomicInteger waitingCount = new AtomicInteger(); // messages in this object; used by all threads
   private final AtomicLong waitingBytes = new AtomicLong(); // of their bodies; used by all threads
   private final ArrayDeque<InboundMessage> heldMessages = new ArrayDeque<>();
   private final ArrayDeque<InboundMessage> transferredMessages = new ArrayDeque<>(); // from the previous owner
   // True if no other node gets messages to the partition. The previous owner may still forward
-  // messages until exclusiveFrom. Written by the gate, read by all threads.
+  // messages until exclusiveFrom. Written by the gate, and by the coordinator in drop(); read by
+  // threads of the transport
   private volatile boolean isExclusive;
-  private volatile long exclusiveFrom; // in nanoseconds of the clock; readers read isExclusive first
+  // in nanoseconds of the clock. Written by the gate; read by threads of the transport, after
+  // isExclusive
+  private volatile long exclusiveFrom;
   private GateStage stage = GateStage.HOLDING;
   // The epoch of the ownership for which all messages that the previous owner held have arrived
   private long transferCompleteEpoch = NO_EPOCH;
@@ -94,7 +98,7 @@ final class PartitionGate<M> {
   // The ids of messages that entities got, as long as duplicates may arrive
   private final Set<String> seenIds = new HashSet<>();
   private long forgetAt; // when seenIds is cleared, in nanoseconds of the clock
-  private volatile long laterEpoch; // of a later owner, or 0; read by the coordinator
+  private volatile long laterEpoch; // of a later owner, or 0; written by the gate, read by the coordinator
   private Optional<ReleaseGate<M>> pendingRelease = Optional.empty();
   private String nextOwner = ""; // empty if there is none
   private long nextEpoch; // the epoch of the next owner
@@ -154,9 +158,9 @@ final class PartitionGate<M> {
   }
 
   /**
-   * Called on a thread of the transport. If the gate has no capacity, the sender gets a refusal. If
-   * another node may also get the message, or the sender knows a later owner, the message is
-   * dropped here without a refusal. The other node may handle it, or forward it to this node.
+   * Called on a thread of the transport. If the gate is full, the sender gets a refusal. But if
+   * another node may also get the message, or the sender knows a later owner, a full gate drops the
+   * message silently. That node may handle it, or forward it to this node.
    */
   private void receive(WireMessage wire) {
     var message = new InboundMessage(wire, this, clock.nanoTime());
@@ -226,8 +230,9 @@ final class PartitionGate<M> {
   }
 
   /**
-   * Stops forwarding, and holds messages. Called before this node writes its right again, so that
-   * messages that the next owner forwards back stay here, and are handled first.
+   * Stops forwarding, and holds messages. Called before this node writes in the table that it owns
+   * the partition again. So messages that the next owner forwards back stay here, and are handled
+   * first.
    */
   void reclaim() {
     gate.sendMessage(new ReclaimGate<>());
@@ -335,7 +340,8 @@ final class PartitionGate<M> {
 
   /**
    * Ends the entities if the coordinator wants to release the partition. A gate that is not open
-   * waits first for the previous owner, which would otherwise drop the messages that it holds.
+   * first waits for the messages that the previous owner holds, because a released gate may drop
+   * them as too late.
    */
   private void releaseEntities() {
     if (stage != GateStage.OPEN || pendingRelease.isEmpty()) return;
@@ -397,8 +403,8 @@ final class PartitionGate<M> {
     try {
       transferSender.accept(new TransferMessage(nextOwner, nextEpoch, wire));
     } catch (RuntimeException failure) { // the next owner continues without this message
-      LoggerFactory.getLogger(Cluster.class).warn("node '{}' does not get a message that was held for it", nextOwner,
-          failure);
+      LoggerFactory.getLogger(Cluster.class).warn("node '{}' does not get {}", nextOwner,
+          wire.isPresent() ? "a message that this node forwards" : "the notice that it has all held messages", failure);
     }
   }
 
