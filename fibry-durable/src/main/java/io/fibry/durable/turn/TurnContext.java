@@ -39,7 +39,7 @@ final class TurnContext<S, E, M> implements DurableDefinition.StateContext<S, E,
   private final DurableRuntime<S, E, M> runtime;
   private final M message;
   private final Optional<StoredMessage<Object>> storedMessage; // the handled message; empty if it is not stored
-  private final Optional<StoredMessage<Object>> call; // the call that handles the stored message; empty if none
+  private final Optional<StoredMessage<Object>> wakingMessage;
   private final ActorContext<Object> coreContext; // throws on other threads, and after the handler has returned
   private final TurnOutbox outbox;
   private TurnSteps steps; // null until the first step
@@ -57,20 +57,20 @@ final class TurnContext<S, E, M> implements DurableDefinition.StateContext<S, E,
   }
 
   @SuppressWarnings("unchecked") // the address accepts only messages of type M
-  TurnContext(DurableRuntime<S, E, M> runtime, S state, StoredMessage<Object> storedMessage, StoredMessage<Object> call,
-      ActorContext<Object> coreContext) {
-    this(runtime, state, (M) storedMessage.message(), Optional.of(storedMessage), Optional.of(call), coreContext);
+  TurnContext(DurableRuntime<S, E, M> runtime, S state, StoredMessage<Object> storedMessage,
+      StoredMessage<Object> wakingMessage, ActorContext<Object> coreContext) {
+    this(runtime, state, (M) storedMessage.message(), Optional.of(storedMessage), Optional.of(wakingMessage),
+        coreContext);
   }
 
   private TurnContext(DurableRuntime<S, E, M> runtime, S state, M message,
-      Optional<StoredMessage<Object>> storedMessage,
-      Optional<StoredMessage<Object>> call,
+      Optional<StoredMessage<Object>> storedMessage, Optional<StoredMessage<Object>> wakingMessage,
       ActorContext<Object> coreContext) {
     this.runtime = runtime;
     this.state = state;
     this.message = message;
     this.storedMessage = storedMessage;
-    this.call = call;
+    this.wakingMessage = wakingMessage;
     this.coreContext = coreContext;
     this.outbox = new TurnOutbox(runtime.id(), runtime.delivery());
   }
@@ -375,8 +375,9 @@ final class TurnContext<S, E, M> implements DurableDefinition.StateContext<S, E,
 
   /** Replies to the call of a stored message without an asker, as soon as the turn is stored. */
   void acknowledge() {
-    boolean isCalledMessage = storedMessage.isPresent() && storedMessage.get().id().equals(call.get().id());
-    if (isCalledMessage && !call.get().hasAsker()) promise(call.get(), CompletableFuture.completedFuture(Done.DONE));
+    boolean isWakingMessage = storedMessage.isPresent() && storedMessage.get().id().equals(wakingMessage.get().id());
+    if (isWakingMessage && !wakingMessage.get().hasAsker())
+      promise(wakingMessage.get(), CompletableFuture.completedFuture(Done.DONE));
   }
 
   /** Replaces all answers by the failure, which is sent when the earlier turns are stored. */
@@ -389,7 +390,7 @@ final class TurnContext<S, E, M> implements DurableDefinition.StateContext<S, E,
 
   private void promiseAnswer() {
     try {
-      if (call.isPresent()) promise(call.get(), new CompletableFuture<>());
+      if (wakingMessage.isPresent()) promise(wakingMessage.get(), new CompletableFuture<>());
       else if (message instanceof Request<?, ?> request) promise(request, new CompletableFuture<>());
     } catch (IllegalArgumentException noAsker) {
       // the sender does not wait for an answer
