@@ -197,8 +197,8 @@ class BadTurnTest extends TurnFixture {
     });
 
     for (var id : List.of("when", "failure"))
-      assertEquals("orders 'ada' must remember its answer to Order, which is Idempotent: give context.reply a value, "
-          + "or throw, and the request may come again",
+      assertEquals("orders 'ada' must remember its answer to Order, which is Idempotent: call context.reply with a "
+          + "value, or throw; after an exception the request may be sent again",
           assertThrowsExactly(IllegalStateException.class, () -> ada.ask(new Order(id))).getMessage());
   }
 

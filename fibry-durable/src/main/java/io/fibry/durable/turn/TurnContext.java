@@ -39,6 +39,8 @@ final class TurnContext<S, E, M> implements DurableDefinition.StateContext<S, E,
   private final DurableRuntime<S, E, M> runtime;
   private final M message;
   private final Optional<StoredMessage<Object>> storedMessage; // the handled message; empty if it is not stored
+  // the stored message with which a courier or an asker woke the actor; empty for a message that is
+  // not stored
   private final Optional<StoredMessage<Object>> wakingMessage;
   private final ActorContext<Object> coreContext; // throws on other threads, and after the handler has returned
   private final TurnOutbox outbox;
@@ -203,7 +205,8 @@ final class TurnContext<S, E, M> implements DurableDefinition.StateContext<S, E,
   private void checkNotIdempotent(Request<?, ?> request) {
     if (request instanceof Idempotent) throw new IllegalStateException(runtime.id() + " must remember its answer to "
         + request.getClass().getSimpleName()
-        + ", which is Idempotent: give context.reply a value, or throw, and the request may come again");
+        + ", which is Idempotent: call context.reply with a value, or throw; after an exception the request may be "
+        + "sent again");
   }
 
   private void answer(Request<?, ?> request, CompletableFuture<?> value) {
@@ -373,7 +376,10 @@ final class TurnContext<S, E, M> implements DurableDefinition.StateContext<S, E,
         : Optional.empty();
   }
 
-  /** Replies to the call of a stored message without an asker, as soon as the turn is stored. */
+  /**
+   * If a courier woke the actor with the message of this turn, replies DONE to the courier when the
+   * turn is stored. Does nothing if an asker waits for the message.
+   */
   void acknowledge() {
     boolean isWakingMessage = storedMessage.isPresent() && storedMessage.get().id().equals(wakingMessage.get().id());
     if (isWakingMessage && !wakingMessage.get().hasAsker())
@@ -392,14 +398,12 @@ final class TurnContext<S, E, M> implements DurableDefinition.StateContext<S, E,
     try {
       if (wakingMessage.isPresent()) promise(wakingMessage.get(), new CompletableFuture<>());
       else if (message instanceof Request<?, ?> request) promise(request, new CompletableFuture<>());
-    } catch (IllegalArgumentException noAsker) {
-      // the sender does not wait for an answer
-    }
+    } catch (IllegalArgumentException noAsker) {} // the sender does not wait for an answer
   }
 
   /**
    * Runs tasks and sends answers when all turns so far are stored. Returns a future that is done
-   * when the answers are sent.
+   * when the answers are sent. An answer of {@code replyWhen} may be sent later.
    */
   CompletableFuture<Void> sendAnswers(CompletableFuture<Void> allStored, boolean hasFailed) {
     for (var task : commitTasks)
