@@ -40,8 +40,8 @@ final class StoreCopier {
   /** Says which turns of an actor have been copied. */
   private static final class ActorProgress {
     private final long baseTurn; // the number of the first turn that is needed to load the actor
-    // hash of the first body that a load of the actor reads; if it is a snapshot, no turn has this
-    // body
+    // hash of the first body that a load reads. It shows whether the base is a copied turn or a
+    // snapshot, because no turn has the body of a snapshot
     private final int baseHash;
     private final long lastTurn; // the number of its last turn
     private boolean isBaseCopied; // whether the target can load the actor from its base turn
