@@ -133,7 +133,7 @@ final class LogHistory extends HistoryCursor {
     var frame = size <= READ_BYTES || size > log.maxFrameSize() ? null
         : Frame.of(new Frame.FramePosition(storeId, segment, offset), readBytes((int) size));
     if (frame == null) throw new StoreDamagedException(store + ": " + Segment.nameOf(segment) + " is damaged at "
-        + offset + ", where the history of " + kind + " continues; put back a copy of the file");
+        + offset + ", where the history of " + kind + " continues; restore the file from a backup");
     return frame;
   }
 

@@ -181,7 +181,7 @@ final class LogStore extends FolderStore implements StoreBackend {
       throw new StoreReadException(owner + " cannot be read from " + this + ": " + Lines.thrown(failure), failure);
     }
     throw new StoreDamagedException(this + ": " + fileName + " is damaged at " + offset + ", where a turn of " + owner
-        + ", or a message for it, was. Other actors are not affected; put back a copy of the file");
+        + ", or a message for it, was. Other actors are not affected; restore the file from a backup");
   }
 
   /** Returns the actor of the turn at a position. Throws if this actor has another fingerprint. */

@@ -168,7 +168,7 @@ class FolderStoreTest {
 
       assertEquals("the store in " + folder
           + ": 00000001.log is damaged at 76, where a turn of account 'ada', or a message for it, was. "
-          + "Other actors are not affected; put back a copy of the file", failure.getMessage());
+          + "Other actors are not affected; restore the file from a backup", failure.getMessage());
       assertEquals(1, store.load(GRACE).bodies().size());
     }
   }

@@ -139,7 +139,7 @@ class InactiveActorsTest {
       var failure = assertThrows(StoreDamagedException.class, () -> store.forEachActor(id -> {}));
 
       assertEquals(store + ": 00000001.log is damaged at 76, where a turn of an actor, or a message for it, was. "
-          + "Other actors are not affected; put back a copy of the file", failure.getMessage());
+          + "Other actors are not affected; restore the file from a backup", failure.getMessage());
     }
   }
 

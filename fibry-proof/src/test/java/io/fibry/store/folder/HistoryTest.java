@@ -192,7 +192,7 @@ class HistoryTest {
       try (var history = store.history("event", "")) {
         assertEquals(
             "the store in a simulated disk: 00000001.log is damaged at 40, where the history of event continues; "
-                + "put back a copy of the file",
+                + "restore the file from a backup",
             assertThrows(StoreDamagedException.class, history::take).getMessage());
       }
     }

@@ -195,7 +195,7 @@ public final class LogIndex {
       if (location.hasGap()) throw new StoreDamagedException(
           storeName.get() + " is damaged: a turn of " + location.actor()
               + " is missing, and later turns exist. Nothing was changed; "
-              + "put back a copy of the folder, or save its intact part with FolderStore.salvage");
+              + "restore the folder from a backup, or save its intact part with FolderStore.salvage");
     });
   }
 

@@ -103,6 +103,6 @@ public final class LogBackup {
 
   private StoreDamagedException damaged(Segment segment, String problem) {
     return new StoreDamagedException(source + ": " + segment.name() + " is damaged: " + problem
-        + ". The backup is not complete; put back an intact copy of this file, and back up again");
+        + ". The backup is not complete; restore this file from an earlier backup, and back up again");
   }
 }

@@ -207,6 +207,6 @@ public final class LogReader {
 
   private StoreDamagedException damaged(Segment segment, String problem) {
     return new StoreDamagedException(disk + ": " + segment.name() + " is damaged: " + problem
-        + ". Nothing was changed; put back a copy of the file");
+        + ". Nothing was changed; restore the file from a backup");
   }
 }

@@ -28,7 +28,7 @@ public final class StoreIdFile {
     if (names.contains(NAME)) return read(disk);
     for (var name : names) if (Segment.isName(name) && !isBlank(disk, name))
       throw new StoreDamagedException(
-          disk + " has segments of a log, but no " + NAME + "; put back a copy of that file");
+          disk + " has segments of a log, but no " + NAME + "; restore that file from a backup");
     long id = new SecureRandom().nextLong();
     // Replaces a blank first segment, which exists if a crash came before this file was written.
     new Segment(id, 1).create(disk, segmentBytes);
@@ -66,7 +66,7 @@ public final class StoreIdFile {
         disk + " has a copy that was not finished; empty the folder, and copy again");
     if (bytes.hasRemaining() || bytes.getLong(0) != MAGIC
         || bytes.getInt(SIZE - 4) != Checksum.of(bytes.slice(0, SIZE - 4)))
-      throw new StoreDamagedException(disk + ": " + NAME + " is damaged; put back a copy of that file");
+      throw new StoreDamagedException(disk + ": " + NAME + " is damaged; restore that file from a backup");
     int format = bytes.getInt(8);
     if (format != Segment.FORMAT) throw new StoreDamagedException(
         disk + " has format " + format + "; this version reads format " + Segment.FORMAT);

@@ -108,8 +108,8 @@ class DamageTest {
 
     var failure = assertThrows(StoreDamagedException.class, () -> open(disk, new ArrayList<>()));
 
-    assertEquals("a simulated disk: 00000001.log is damaged: it is segment 2. Nothing was changed; put back a copy "
-        + "of the file", failure.getMessage());
+    assertEquals("a simulated disk: 00000001.log is damaged: it is segment 2. Nothing was changed; restore the file "
+        + "from a backup", failure.getMessage());
   }
 
   @Test
