@@ -59,7 +59,7 @@ final class LogStore extends FolderStore implements StoreBackend {
   private final SizedDisk disk;
   private final LogIndex index;
   private final LongAdder turns = new LongAdder();
-  private final LongAdder refusedTurns = new LongAdder();
+  private final LongAdder refusals = new LongAdder(); // refused turns and messages
   private final AtomicBoolean isClosed = new AtomicBoolean();
   private final InstantSource clock;
   private final List<LogHistory> histories = new CopyOnWriteArrayList<>(); // the open histories; few
@@ -381,7 +381,7 @@ final class LogStore extends FolderStore implements StoreBackend {
   }
 
   void countRefusal() {
-    refusedTurns.increment();
+    refusals.increment();
   }
 
   // ---- health, backup and closing
@@ -390,7 +390,7 @@ final class LogStore extends FolderStore implements StoreBackend {
   public Health health() {
     var counts = index.counts();
     var syncs = log.syncs();
-    return new Health(turns.sum(), refusedTurns.sum(), logWriter.pendingEntries(), counts.actors(),
+    return new Health(turns.sum(), refusals.sum(), logWriter.pendingEntries(), counts.actors(),
         counts.pendingMessages(), counts.parkedMessages(), disk.bytes(),
         new Syncs(syncs.count(), syncs.total(), syncs.last()), preallocator.isFull(), log.isBroken(),
         log.tornFiles());
