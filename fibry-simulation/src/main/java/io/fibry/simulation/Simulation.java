@@ -9,6 +9,7 @@ import io.fibry.simulation.run.SimulationRun;
 import io.fibry.simulation.tap.MachineLookup;
 import io.fibry.test.CrashDisk;
 import io.fibry.text.Durations;
+import io.fibry.text.Lines;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -97,6 +98,7 @@ public final class Simulation {
    * @param program the program to simulate
    * @return the statistics of all runs
    * @throws SimulationFailure for the first run that fails
+   * @throws IllegalArgumentException if a property has an invalid value
    * @throws java.util.concurrent.CancellationException if interrupted; the thread stays interrupted
    */
   public static Summary run(UnaryOperator<Options> options, Program program) {
@@ -330,8 +332,14 @@ public final class Simulation {
       var changed = this;
       var replayText = System.getProperty("fibry.simulation");
       if (replayText != null) changed = changed.withReplay(replayText);
-      var seedCount = Integer.getInteger("fibry.simulation.seeds");
-      return seedCount == null ? changed : changed.withSeeds(seedCount).withoutLimit();
+      var seedText = System.getProperty("fibry.simulation.seeds");
+      if (seedText == null) return changed;
+      try {
+        return changed.withSeeds(Integer.parseInt(seedText)).withoutLimit();
+      } catch (IllegalArgumentException invalid) {
+        throw new IllegalArgumentException("-Dfibry.simulation.seeds=" + Lines.line(seedText)
+            + " is not a number of seeds; give zero or more", invalid);
+      }
     }
 
     long firstSeed() {

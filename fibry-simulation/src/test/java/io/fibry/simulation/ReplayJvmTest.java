@@ -15,7 +15,7 @@ class ReplayJvmTest {
     public static void main(String[] args) {
       try {
         System.out.println(Simulation.run(Programs.PHILOSOPHERS.program(true)));
-      } catch (SimulationFailure failure) {
+      } catch (SimulationFailure | IllegalArgumentException failure) {
         System.out.println(failure.getMessage());
       }
     }
@@ -46,6 +46,13 @@ class ReplayJvmTest {
     var printed = run("-Dfibry.simulation.seeds=3");
 
     assertTrue(printed.contains("4 runs in 4 different orders"), printed);
+  }
+
+  @Test
+  void propertyWithInvalidNumberOfSeedsIsRefused() throws Exception {
+    var printed = run("-Dfibry.simulation.seeds=many");
+
+    assertTrue(printed.contains("-Dfibry.simulation.seeds=many is not a number of seeds; give zero or more"), printed);
   }
 
   private static List<String> trace(String printed) {
