@@ -21,9 +21,10 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A run of a program in which a seed decides the order of all threads, random numbers and faults.
- * If all threads wait, the clock jumps to the next timer. If a seed fails once, it fails again, on
- * all machines. The program needs no changes: handlers may block, sleep and lock.
+ * Runs a program once for each seed, which decides the order of all threads, random numbers and
+ * faults. An instance controls one of these runs. If all threads wait, the clock jumps to the next
+ * timer. If a seed fails once, it fails again, on all machines. The program needs no changes:
+ * handlers may block, sleep and lock.
  * {@snippet class="io.fibry.simulation.SnippetsTest" region="simulation"}
  *
  * <p>A run fails if the program or a client throws, if a condition of {@link #assertAlways} is
@@ -51,7 +52,8 @@ public final class Simulation {
    *
    * @param runs the number of runs of the program
    * @param orders the number of different orders of threads in these runs
-   * @param steps the steps of all runs: a step ends when its thread waits, yields or ends
+   * @param steps the steps of all runs: a step ends when its thread waits, yields or ends, and a
+   * send yields if another thread is ready
    * @param seconds the simulated time of all runs
    */
   public record Summary(long runs, long orders, long steps, double seconds) {

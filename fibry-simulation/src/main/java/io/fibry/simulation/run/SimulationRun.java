@@ -20,7 +20,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One run: the scheduler, clock and random numbers of its threads. A step is the code that a thread
- * runs until it waits, yields or ends. One step runs at a time, on the thread that called play.
+ * runs until it waits, yields or ends. A send yields if another thread is ready, or the thread's
+ * node is paused. One step runs at a time, on the thread that called play.
  *
  * <p>No field needs a lock, because simulated threads use the fields only during their steps. Other
  * threads only add to {@code externalSteps}, end the run by {@link #fail}, and read volatile
@@ -48,8 +49,7 @@ public final class SimulationRun implements SimulatedMachine, MailboxLimiter {
   private final long maxSteps;
   private final List<SimulatedThread> ready = new ArrayList<>(); // the thread that has been ready for longest first
   private final TreeSet<SimulatedThread> waitingForMonitors = new TreeSet<>(LivingThreads.BY_NUMBER);
-  // Steps of threads that were woken by threads outside of the run.
-  private final ConcurrentLinkedQueue<Runnable> externalSteps = new ConcurrentLinkedQueue<>();
+  private final ConcurrentLinkedQueue<Runnable> externalSteps = new ConcurrentLinkedQueue<>(); // woken by other threads
   private volatile @Nullable Thread player; // the thread that called play
   private volatile @Nullable RunFailure failure; // the first failure; null: none
   private volatile boolean isOver;
