@@ -25,7 +25,7 @@ public final class SimulatedClock {
   private long now; // ns since the run began
   private long wallJumps; // ms by which faults have moved the wall clock alone
   private long timerCount; // timers made so far
-  private int readCount; // reads of the clock since another thread ran
+  private int readCount; // reads by the program since the last thread switch
 
   SimulatedClock(RunEvents events) {
     this.events = events;
@@ -138,7 +138,9 @@ public final class SimulatedClock {
   }
 
   /**
-   * Moves the clock to the time of the next timer, and runs the timer unless its node has crashed.
+   * Takes the next timer, moves the clock to its time, and runs it. If its node is paused, the
+   * timer runs at the end of the pause. If its node has crashed, the timer is dropped, and the clock
+   * does not move.
    */
   void runNext() {
     var nextTimer = timers.pollFirst();

@@ -6,13 +6,13 @@ import java.util.concurrent.TimeUnit;
  * Finds out whether a step holds its carrier for too long, or only gets little processor time. The
  * thread that waits for the run calls {@link #check} once a second.
  *
- * <p>The limit is the patience, a number of seconds. A step that computes counts as holding the
- * carrier after that many seconds of processor time, however long these take on a busy machine. A
- * step that waits without leaving the carrier counts as holding it after as many checks in a row at
- * which it waited. Some threads count as running although they wait: in native code, or while
- * another thread initializes a class. Such a thread uses no processor time, and counts as holding
- * the carrier after six times as many checks in a row. Fewer checks are not enough, because on a
- * busy machine a running thread may get no processor time for seconds.
+ * <p>The limit is {@code patience}: a number of seconds, and of checks. A step that computes counts
+ * as holding the carrier after that many seconds of processor time, however long these take on a
+ * busy machine. A step that waits without leaving the carrier counts as holding it if it waited at
+ * that many checks in a row. Some threads count as running although they wait: in native code, or
+ * while another thread initializes a class. Such a thread uses no processor time, and counts as
+ * holding the carrier after six times as many checks in a row. Fewer checks are not enough, because
+ * on a busy machine a running thread may get no processor time for seconds.
  */
 final class StepWatchdog {
 
