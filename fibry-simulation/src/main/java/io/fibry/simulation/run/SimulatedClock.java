@@ -139,8 +139,8 @@ public final class SimulatedClock {
 
   /**
    * Takes the next timer, moves the clock to its time, and runs it. If its node is paused, the
-   * timer runs at the end of the pause. If its node has crashed, the timer is dropped, and the clock
-   * does not move.
+   * timer runs at the end of the pause. If its node has crashed, the timer is dropped, and the
+   * clock does not move.
    */
   void runNext() {
     var nextTimer = timers.pollFirst();
