@@ -9,8 +9,8 @@ import java.util.Set;
  * The names by which clients may call a server. In the Host header a browser sends the name from
  * which a page was loaded. The owner of that name can point the name at another address at any
  * time, such as an address behind a firewall (DNS rebinding). A page of that owner could then send
- * requests to this server. So a server refuses names that are not its own. A Host header with an IP
- * address is safe, because no owner can redirect an IP address.
+ * requests to this server. So a server can refuse names that are not its own. A Host header with an
+ * IP address is safe, because no owner can redirect an IP address.
  *
  * @param names in lower case, without ports; empty if every name is allowed
  */
