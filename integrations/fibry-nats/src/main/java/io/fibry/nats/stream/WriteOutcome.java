@@ -75,7 +75,7 @@ public sealed interface WriteOutcome {
   }
 
   /**
-   * Returns the outcome of a write that the client's own API made. It threw, because the server
+   * Returns the outcome of a write by the NATS client's own API, which threw because the server
    * refused the write.
    */
   static WriteOutcome of(JetStreamApiException refusal) {
