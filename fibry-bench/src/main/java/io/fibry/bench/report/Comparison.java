@@ -56,7 +56,7 @@ record Comparison(Pattern resultPattern, String title, List<Side> sides, List<St
 
   /**
    * Returns the base row with which this row is compared: the row itself if it is a base, otherwise
-   * the base of the same unit and size. Throws if this row is no base, and not exactly one exists.
+   * the base of the same unit and size. Throws unless this row is a base, or has exactly one base.
    */
   ResultRow base(ResultRow row, List<ResultRow> rows) {
     if (isBase(row)) return row;
