@@ -204,7 +204,7 @@ class SinkTest {
     assertEquals("", second.ask(StringBuilder::toString));
   }
 
-  /** A builder reuses the behavior of its last sink, which must not outlive a change of the builder. */
+  /** A builder reuses the behavior of its last sink until its settings change. */
   @Test
   void newSettingsHoldForLaterSinksOnly() {
     var builder = scope.anonymous();
