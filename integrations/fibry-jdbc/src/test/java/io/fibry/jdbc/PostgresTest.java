@@ -158,7 +158,7 @@ class PostgresTest extends DatabaseFixture {
     execute("create table seen (setting varchar)");
     execute("create function note() returns trigger language plpgsql as 'begin insert into seen values "
         + "(current_setting(''synchronous_commit'')); return null; end'");
-    execute("create trigger noted after insert or update on fibry_actor for each statement execute function note()");
+    execute("create trigger noted after insert or update on fibry_actor for each row execute function note()");
 
     var store = open();
     var ada = store.load(ADA);
