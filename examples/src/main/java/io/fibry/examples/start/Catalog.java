@@ -37,10 +37,7 @@ record Catalog(Map<String, String> sentences) {
         .collect(Collectors.joining("\n"));
   }
 
-  /**
-   * Returns a name that contains the typed text, or differs from it by at most a third of its
-   * letters.
-   */
+  /** Returns a name that contains the typed text, or in which at most a third of it differs. */
   Optional<String> nearest(String typed) {
     for (int errors = 0; errors <= typed.length() / 3; errors++)
       for (var name : sentences.keySet()) if (isNear(lower(name), lower(typed), errors)) return Optional.of(name);
