@@ -54,7 +54,6 @@ class ProseRulesTest {
       Map.entry("code of fibry-durable", 1),
       Map.entry("code of fibry-simulation", 2),
       Map.entry("documents of integrations/fibry-dashboard", 1),
-      Map.entry("tests of fibry-core", 1),
       Map.entry("tests of fibry-simulation", 1));
 
   @Test
