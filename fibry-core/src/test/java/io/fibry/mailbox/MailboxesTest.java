@@ -348,7 +348,7 @@ class MailboxesTest {
 
     var failure = assertThrows(IllegalArgumentException.class, () -> actor.sendMessages(List.of(1, 2, 3)));
 
-    for (String word : new String[] {"block of 3", "bounded", "holds 2"})
+    for (String word : new String[] {"block of 3", "bounded", "capacity is 2"})
       assertTrue(failure.getMessage().contains(word), failure.getMessage());
   }
 
