@@ -71,7 +71,7 @@ class MissedHeartbeatsTest {
   }
 
   @Test
-  void nodeTakesNoPartitionWhileOwnerMayHoldItsLease() {
+  void nodeTakesNoPartitionWhileLeaseOfOwnerMayLast() {
     var a = joinAndHost("a");
     var b = joinAndHost("b");
     passTime(Duration.ofSeconds(20));

@@ -150,7 +150,7 @@ class BatchFailureTest extends BatchFixture {
   }
 
   @Test
-  void deadLetterOfMessageWithNullKeyNamesCause() {
+  void nullKeyIsCauseInDeadLetter() {
     Actor<String> words = Batch.ofMerged(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), 3, ONE_DAY,
         word -> null, (a, b) -> b, received::add);
 

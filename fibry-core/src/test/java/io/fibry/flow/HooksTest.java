@@ -233,7 +233,7 @@ class HooksTest {
 
   @ParameterizedTest
   @MethodSource("io.fibry.flow.BatchTest#strategies")
-  void actorOfAsynchronousHookEndsAfterHook(String strategy) throws Exception {
+  void actorEndsAfterItsAsynchronousHookCompletes(String strategy) throws Exception {
     var function =
         HookedFunction
             .<Integer, Integer>around(scope.named("half").strategy(Variants.STRATEGIES.get(strategy)), n -> n / 2)

@@ -144,7 +144,7 @@ class EntitiesRestartTest {
   }
 
   @Test
-  void waitingSendersShareSingleSuccessor() {
+  void sendersWaitingForEndedEntityGetSameNewActor() {
     var sendResults = List.of(startAndAwaitParked(() -> bank.ada().sendMessage(new Pay(1))),
         startAndAwaitParked(() -> bank.ada().sendMessage(new Pay(2))),
         startAndAwaitParked(() -> bank.ada().sendMessage(new Pay(3))));

@@ -49,7 +49,7 @@ class HistoriesTest {
   }
 
   @Test
-  void missingBeginningWithoutFullStateTurnIsRefused() {
+  void historyWithoutBeginningOrFullStateTurnIsRefused() {
     turns(2, 4);
     assertRefused("a later full-state turn replaced");
   }

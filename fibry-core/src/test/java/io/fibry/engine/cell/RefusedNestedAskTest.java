@@ -135,7 +135,7 @@ class RefusedNestedAskTest {
 
   @Promise("17.17")
   @Test
-  void requestFailurePolicyDecidesWhenNestedAskIsRefused() {
+  void requestFailurePolicyAppliesToRefusedNestedAsk() {
     var account =
         account(FailurePolicy.resume().withRequestFailurePolicy(FailurePolicy.restart().withRetries(1).withoutLog()));
     account.ask("deposit");

@@ -59,7 +59,7 @@ class LostAnswersTest extends StreamFixture {
   }
 
   @Test
-  void actorIsLoadedWhenAnswerToWriteOfNewLifeIsLost() {
+  void actorIsLoadedDespiteLostAnswerToFirstWrite() {
     faulty.loseAnswers(1);
     append(store, turn(ADA, store.load(ADA).life(), 1));
 

@@ -57,7 +57,7 @@ class MetricsTest {
   }
 
   @Test
-  void metersOfPoolScopeAndApplicationScopeAreSeparate() {
+  void scopeOfPoolHasOwnMetersBesideApplication() {
     runner.withPropertyValues("fibry.executor.tasks.enabled=true").run(context -> {
       var pool = context.getBean(FiberPool.class);
       pool.sink().execAndWait(nothing -> {});

@@ -109,7 +109,7 @@ class LastFrameTest {
   }
 
   @Test
-  void damagedLastTurnIsRefusedWithSyncInterval() throws Exception {
+  void storeWithSyncIntervalRefusesDamagedLastTurn() throws Exception {
     assertEachFlipIsDetected(
         killedWhenIdle(CrashDisk.empty(), o -> SMALL.apply(o).withSyncInterval(Duration.ofMillis(1)), 3));
   }
