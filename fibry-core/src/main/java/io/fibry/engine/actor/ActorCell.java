@@ -43,7 +43,9 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
 
   @Override
   public boolean sendMessage(Object message) {
-    return acceptedElseDeadLetter(message, offer(Objects.requireNonNull(message, "message"), baggage(message)));
+    var refusal = offer(Objects.requireNonNull(message, "message"), baggage(message));
+    reportRefusal(message, refusal);
+    return refusal == null;
   }
 
   @Override
@@ -55,7 +57,8 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
   public void execute(Runnable task) {
     var message = new EngineMessage(Objects.requireNonNull(task, "task"));
     var refusal = offer(new Envelope(message, baggage(task)), Deadline.NONE);
-    if (!acceptedElseDeadLetter(message, refusal))
+    reportRefusal(message, refusal);
+    if (refusal != null)
       throw new RejectedExecutionException("actor '" + name() + "' did not take the task: " + switch (refusal) {
         case UNDELIVERED -> "it is ending or has ended";
         case CANCELLED -> "the thread was interrupted while it waited for space in the mailbox";
@@ -87,7 +90,7 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
   private void makeAndAdmit(Callable<Object> factory, String eventText) {
     try {
       Object message = factory.call();
-      acceptedElseDeadLetter(message, addUnbounded(new Envelope(message, Baggage.of(null))));
+      reportRefusal(message, addUnbounded(new Envelope(message, Baggage.of(null))));
     } catch (Throwable failure) {
       EngineLog.LOG.error("actor '{}' could not be notified of {}", name(), eventText, failure);
     }
@@ -98,7 +101,7 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
     var messages = List.of(checked(Objects.requireNonNull(block, "block").toArray(), "a message of the block"));
     if (messages.isEmpty()) return !isEnding();
     var refusal = offerBlock(messages, baggage(messages));
-    if (refusal != null) for (var message : messages) acceptedElseDeadLetter(message, refusal);
+    if (refusal != null) for (var message : messages) reportRefusal(message, refusal);
     return refusal == null;
   }
 

@@ -304,9 +304,9 @@ final class PoolCell extends GuardedCell {
    * only one of the two may run the hooks.
    */
   @Override
-  protected boolean takeHooks() {
+  protected boolean takePendingHooks() {
     synchronized (extras()) {
-      return super.takeHooks();
+      return super.takePendingHooks();
     }
   }
 
@@ -383,7 +383,7 @@ final class PoolCell extends GuardedCell {
   }
 
   @Override
-  public String kind() {
+  public String strategyText() {
     return queue.poolSpec() + ", " + workerBehavior.settings.strategy();
   }
 

@@ -100,7 +100,7 @@ final class Worker extends ActorCell {
   }
 
   @Override
-  protected void threadExited() {
+  protected void forgetEnded() {
     pool.workerExited(this);
   }
 

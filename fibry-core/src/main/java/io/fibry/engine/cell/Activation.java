@@ -334,7 +334,7 @@ final class Activation extends HandlerContext implements WokenDrain {
   private void drain() {
     int credit = MAX_BATCH;
     var slice = new TimeSlice();
-    mustRunHooks |= cell.takeHooks();
+    mustRunHooks |= cell.takePendingHooks();
     while (true) {
       byte phase = cell.phase;
       long decision = phase >= Cell.OPEN ? FailureHandler.CONTINUE : restart();

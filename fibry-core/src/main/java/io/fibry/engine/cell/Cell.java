@@ -104,7 +104,9 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
    */
   public final boolean send(Envelope envelope, Deadline deadline) {
     Object message = envelope.message;
-    return acceptedElseDeadLetter(message, offer(envelope, deadline));
+    var refusal = offer(envelope, deadline);
+    reportRefusal(message, refusal);
+    return refusal == null;
   }
 
   protected final Reason offer(Envelope envelope, Deadline deadline) {
@@ -118,11 +120,10 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     }
   }
 
-  /** Makes a dead letter of a refused message. Returns whether the message was accepted. */
-  protected final boolean acceptedElseDeadLetter(Object message, Reason refusal) {
+  /** Makes a dead letter of a refused message. Does nothing if {@code refusal} is null. */
+  protected final void reportRefusal(Object message, Reason refusal) {
     if (refusal != null)
       DeadLetters.add(this, message, refusal == Reason.CANCELLED ? Reason.REJECTED : refusal, null);
-    return refusal == null;
   }
 
   /**
@@ -191,7 +192,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   }
 
   /** Called after the end, when no thread uses the actor any more. */
-  protected void threadExited() {
+  protected void forgetEnded() {
     owner().forget(this, label());
   }
 
@@ -265,8 +266,8 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
    * Sets the name and the protocol of the actor; either may be null. Called before any other thread
    * knows the actor.
    */
-  public final void setIdentity(String label, Class<?> type) {
-    if (label != null || type != null) details = type == null ? label : new NameAndCounts(label, type);
+  public final void setIdentity(String label, Class<?> protocol) {
+    if (label != null || protocol != null) details = protocol == null ? label : new NameAndCounts(label, protocol);
   }
 
   /** Gives a sink its object. Called before any other thread knows the actor. */
@@ -294,9 +295,9 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   }
 
   /** Returns the protocol of the actor. Returns null if it has none. */
-  public final Class<?> type() {
+  public final Class<?> protocol() {
     var nameAndCounts = detailsOrNull();
-    return nameAndCounts == null ? null : nameAndCounts.type;
+    return nameAndCounts == null ? null : nameAndCounts.protocol;
   }
 
   @Override
@@ -349,7 +350,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
    * Returns whether an earlier drain has left the hooks to this drain. If so, this drain must run
    * the hooks.
    */
-  protected boolean takeHooks() {
+  protected boolean takePendingHooks() {
     boolean wasPending = hooksPending;
     if (wasPending) hooksPending = false;
     return wasPending;
@@ -360,7 +361,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     return stranded != null;
   }
 
-  public String kind() {
+  public String strategyText() {
     return settings().strategy().toString();
   }
 
@@ -561,7 +562,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
       try {
         end(true);
       } finally { // otherwise the scope would keep the actor forever
-        threadExited();
+        forgetEnded();
         extras.hooksDrain = null;
       }
     }
@@ -580,7 +581,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
       if (watches != null) watches.end();
       announceEnd(true);
     } finally { // otherwise the scope would keep the actor forever
-      threadExited();
+      forgetEnded();
     }
     return true;
   }

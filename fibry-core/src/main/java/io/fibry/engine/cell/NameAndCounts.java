@@ -6,14 +6,14 @@ package io.fibry.engine.cell;
  */
 final class NameAndCounts {
   final String label; // null if the actor has no name
-  final Class<?> type; // the protocol; null if the actor has none
+  final Class<?> protocol; // null if the actor has none
   volatile long handled; // how many messages were handled; set by the drain, read by observers
   volatile long failed; // how many messages failed; set by the drain, read by observers
   private volatile ColdState extras; // null until first needed
 
-  NameAndCounts(String label, Class<?> type) {
+  NameAndCounts(String label, Class<?> protocol) {
     this.label = label;
-    this.type = type;
+    this.protocol = protocol;
   }
 
   ColdState extrasOrNull() {

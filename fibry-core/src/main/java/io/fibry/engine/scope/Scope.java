@@ -116,7 +116,7 @@ public final class Scope extends ScopeState implements ActorScope {
     Objects.requireNonNull(protocol, "protocol");
     var cell = findActor(Objects.requireNonNull(name, "name"));
     if (cell == null) return Optional.empty();
-    var type = cell.type();
+    var type = cell.protocol();
     if (type == null) throw new IllegalStateException("actor '" + name
         + "' was made without a protocol, so it cannot be found; make it with .protocol(" + protocol.getSimpleName()
         + ".class)");

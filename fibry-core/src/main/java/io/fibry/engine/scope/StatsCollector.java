@@ -31,7 +31,7 @@ final class StatsCollector {
     // read after the activity, so that this time is not shorter than the time in the activity's
     // text
     long busyNanos = cell.workersAndSelf().stream().mapToLong(ActorInspector::busyNanos).max().orElse(0);
-    return new ActorStats(scopeNames, cell.name(), cell.kind(), cell.countQueued(ScopeDump.MAX_COUNTED), cell.handled(),
-        cell.failed(), activity, Duration.ofNanos(busyNanos));
+    return new ActorStats(scopeNames, cell.name(), cell.strategyText(), cell.countQueued(ScopeDump.MAX_COUNTED),
+        cell.handled(), cell.failed(), activity, Duration.ofNanos(busyNanos));
   }
 }
