@@ -28,7 +28,7 @@ import java.util.concurrent.locks.LockSupport;
  */
 final class Runner implements Runnable {
   private static final int MAX_DRAINS = 64; // drains in a row; then the carrier looks for other entries
-  private static final long MAX_NANOS = 1_000_000; // ns of drains in a row
+  private static final long MAX_DRAIN_NANOS = 1_000_000; // ns of drains in a row
   private static final int CLOCK_INTERVAL = 8; // drains between two reads of the clock
   private static final ClassLoader SYSTEM_LOADER = ClassLoader.getSystemClassLoader();
 
@@ -123,7 +123,7 @@ final class Runner implements Runnable {
       if (count % CLOCK_INTERVAL == 0) {
         long now = System.nanoTime();
         if (start == 0) start = now;
-        isOver |= now - start > MAX_NANOS;
+        isOver |= now - start > MAX_DRAIN_NANOS;
       }
       var next = isOver ? null : pool.carrier().takeDrain(); // the carrier that runs this thread now
       if (next == null) {

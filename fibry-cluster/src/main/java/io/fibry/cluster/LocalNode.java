@@ -222,8 +222,8 @@ final class LocalNode implements Cluster {
     var protocol = Protocol.of(messages);
     var topic = topics.compute(name, (key, previous) -> previous != null && !previous.onExit().isDone() ? previous
         : beginTopic(subject, name, protocol));
-    if (!topic.messages().equals(messages)) throw new IllegalStateException("node '" + options.node()
-        + "' has topic '" + name + "' with messages of " + topic.messages().getName() + ", and not of "
+    if (!topic.messageType().equals(messages)) throw new IllegalStateException("node '" + options.node()
+        + "' has topic '" + name + "' with messages of " + topic.messageType().getName() + ", and not of "
         + messages.getName());
     return (Topic<M>) topic;
   }

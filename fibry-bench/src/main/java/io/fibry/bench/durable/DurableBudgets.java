@@ -54,7 +54,7 @@ public final class DurableBudgets {
     for (var question : questions) {
       long start = System.nanoTime();
       System.out.printf(Locale.ROOT, "%n%s: %s%n", question.name(), question.title());
-      var measurements = question.ask(Integer.getInteger("processes", 3), DurableBudgets.class, CHILD_ARGUMENT);
+      var measurements = question.measure(Integer.getInteger("processes", 3), DurableBudgets.class, CHILD_ARGUMENT);
       var result = question.result(measurements);
       for (var row : result.rows()) print(row);
       result.write();

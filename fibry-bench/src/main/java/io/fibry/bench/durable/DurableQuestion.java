@@ -32,7 +32,7 @@ record DurableQuestion(String name, String title, int processes, Program program
   }
 
   /** Measures the question in child processes, and returns the results of each process. */
-  List<List<RoundMeasurements>> ask(int maxProcesses, Class<?> main, String childArgument) throws Exception {
+  List<List<RoundMeasurements>> measure(int maxProcesses, Class<?> main, String childArgument) throws Exception {
     // without -Xms, the collection between two rounds would return memory to the system, and the
     // next round would have to get it again
     var flags = new ArrayList<>(List.of("--enable-native-access=ALL-UNNAMED", "-Xms1g"));

@@ -57,7 +57,7 @@ public final class ClusterTopic<M> extends ForwardingExitable<Topic<M>> implemen
     }
   }
 
-  public Class<M> messages() {
+  public Class<M> messageType() {
     return protocol.type();
   }
 

@@ -27,10 +27,10 @@ public final class ExposedActor<M> extends ForwardingExitable<ExposedActor<M>> {
   private static final int MAX_WAITING = 4_096; // messages in the mailbox of the gate
   private static final String GROUP = "n"; // all nodes that offer the name; one node of the group gets each message
 
-  private record ExposureBegin() {}
+  private record OfferBegun() {}
 
   /** Tells the gate that the actor has ended, so that the offer ends. */
-  private record ExposureEnd(ExitReason reason) {}
+  private record OfferedActorEnded(ExitReason reason) {}
 
   private final Scheduler clock;
   private final InboundDispatcher<M> dispatcher;
@@ -49,7 +49,7 @@ public final class ExposedActor<M> extends ForwardingExitable<ExposedActor<M>> {
     this.gate = builder.mailbox(Mailbox.bounded(MAX_WAITING, Overflow.REJECT)).newActor(this::handle);
     Subscription subscription = null;
     try {
-      gate.sendMessage(new ExposureBegin());
+      gate.sendMessage(new OfferBegun());
       subscription = nodeContext.transport().subscribe(subject, Optional.of(GROUP), this::receive);
       gate.closeOnExit(subscription, () -> dispatcher.requests().removeAllOf(this));
     } finally {
@@ -137,8 +137,8 @@ public final class ExposedActor<M> extends ForwardingExitable<ExposedActor<M>> {
         inbound.withRemainingTime(clock).ifPresent(this::deliver); // may wait for capacity of the actor's mailbox
         dispatcher.requests().removeWaiting(inbound);
       }
-      case ExposureBegin begin -> context.watch(StableAddress.owner(actor), ExposureEnd::new);
-      case ExposureEnd end -> {
+      case OfferBegun begin -> context.watch(StableAddress.owner(actor), OfferedActorEnded::new);
+      case OfferedActorEnded end -> {
         endReason = ReplyCodec.summarize(end.reason);
         isEnding = true;
         context.self().sendPoisonPill();

@@ -22,7 +22,7 @@ import java.util.function.Consumer;
 final class StartRetrier {
   private static final int SLOTS = 1024;
   private static final long PAUSE = 5_000_000; // ns between two rounds, so that work that always fails costs little
-  private static final int LOGGED_FAILURES = 200; // work that has failed so often, for about a second, is logged once
+  private static final int FAILURES_BEFORE_LOG = 200; // after this many failures (about a second) the work is logged, once
 
   /**
    * Work that has failed. A class, not a lambda: if stack or memory runs out while the JVM links a
@@ -43,11 +43,11 @@ final class StartRetrier {
       try {
         work.rescue();
       } catch (Throwable failure) {
-        boolean mustLog = ++failureCount == LOGGED_FAILURES; // before another fiber may run this work
+        boolean mustLog = ++failureCount == FAILURES_BEFORE_LOG; // before another fiber may run this work
         retrier.add(this);
         if (mustLog)
-          EngineLog.LOG.error("{} has failed {} times; it will be repeated until it succeeds", work, LOGGED_FAILURES,
-              failure);
+          EngineLog.LOG.error("{} has failed {} times; it will be repeated until it succeeds", work,
+              FAILURES_BEFORE_LOG, failure);
       }
     }
   }

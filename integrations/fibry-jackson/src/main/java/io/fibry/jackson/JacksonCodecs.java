@@ -48,7 +48,7 @@ public final class JacksonCodecs {
    * if the same bytes could be read as two forms of a type
    */
   public static <T> DerivedCodec<T> of(Class<T> type, UnaryOperator<SchemaEvolution<T>> forms) {
-    return of(type, forms, mapperTypes -> mapperTypes);
+    return of(type, forms, mappedTypes -> mappedTypes);
   }
 
   /**

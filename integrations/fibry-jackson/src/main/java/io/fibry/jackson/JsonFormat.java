@@ -10,7 +10,7 @@ import tools.jackson.core.TokenStreamFactory;
 import tools.jackson.core.json.JsonFactory;
 
 /** The JSON format, independent of the settings of a user's mapper. */
-record JsonFormat(MappedTypes mapperTypes) implements Format {
+record JsonFormat(MappedTypes mappedTypes) implements Format {
   static final int MAX_DIGITS = 1_000; // the time to read a number is quadratic in its digits
 
   static final JsonFactory FACTORY = JsonFactory.builder()
@@ -26,12 +26,12 @@ record JsonFormat(MappedTypes mapperTypes) implements Format {
 
   @Override
   public FormatWriter newWriter() {
-    return new JsonWriter(mapperTypes);
+    return new JsonWriter(mappedTypes);
   }
 
   @Override
   public FormatReader newReader(byte[] bytes) {
-    return JsonReader.of(bytes, mapperTypes);
+    return JsonReader.of(bytes, mappedTypes);
   }
 
   @Override
@@ -51,6 +51,6 @@ record JsonFormat(MappedTypes mapperTypes) implements Format {
 
   @Override
   public Optional<Object> example(Class<?> type) {
-    return mapperTypes.find(type).map(MappedType::example);
+    return mappedTypes.find(type).map(MappedType::example);
   }
 }

@@ -37,21 +37,21 @@ final class JsonReader implements FormatReader {
   private final char[] chars;
   private final int start; // index in chars at which this reader begins
   private final int limit;
-  private final MappedTypes mapperTypes;
+  private final MappedTypes mappedTypes;
   private final JsonParser parser;
   private JsonToken pending; // the token that was read, but not taken yet; null if none
 
-  private JsonReader(char[] chars, int start, int limit, MappedTypes mapperTypes) {
+  private JsonReader(char[] chars, int start, int limit, MappedTypes mappedTypes) {
     this.chars = chars;
     this.start = start;
     this.limit = limit;
-    this.mapperTypes = mapperTypes;
+    this.mappedTypes = mappedTypes;
     this.parser = JsonFormat.FACTORY.createParser(ObjectReadContext.empty(), chars, start, limit - start);
   }
 
-  static JsonReader of(byte[] bytes, MappedTypes mapperTypes) {
+  static JsonReader of(byte[] bytes, MappedTypes mappedTypes) {
     var text = decode(bytes);
-    return new JsonReader(text.array(), 0, text.limit(), mapperTypes); // the decoder made the array: its offset is 0
+    return new JsonReader(text.array(), 0, text.limit(), mappedTypes); // the decoder made the array: its offset is 0
   }
 
   private static CharBuffer decode(byte[] bytes) {
@@ -268,7 +268,7 @@ final class JsonReader implements FormatReader {
       throw malformed(failure);
     }
     pending = null;
-    return mapperTypes.find(type).orElseThrow().read(text.toString(), reportUnknown);
+    return mappedTypes.find(type).orElseThrow().read(text.toString(), reportUnknown);
   }
 
   @Override
@@ -307,7 +307,7 @@ final class JsonReader implements FormatReader {
   @Override
   public Set<String> keys() {
     token();
-    var lookahead = new JsonReader(chars, tokenStart(), limit, mapperTypes);
+    var lookahead = new JsonReader(chars, tokenStart(), limit, mappedTypes);
     var keys = new HashSet<String>();
     lookahead.beginMap();
     while (lookahead.next()) {

@@ -36,7 +36,7 @@ final class JsonWriter implements FormatWriter {
     }
   }
 
-  private final MappedTypes mapperTypes;
+  private final MappedTypes mappedTypes;
   private final LimitedOutputStream out = new LimitedOutputStream();
   private final JsonGenerator generator =
       JsonFormat.FACTORY.createGenerator(ObjectWriteContext.empty(), out, JsonEncoding.UTF8);
@@ -45,8 +45,8 @@ final class JsonWriter implements FormatWriter {
   private int depth;
   private boolean isAtKey; // the next item is the key of a map
 
-  JsonWriter(MappedTypes mapperTypes) {
-    this.mapperTypes = mapperTypes;
+  JsonWriter(MappedTypes mappedTypes) {
+    this.mappedTypes = mappedTypes;
   }
 
   @Override
@@ -127,7 +127,7 @@ final class JsonWriter implements FormatWriter {
 
   @Override
   public void whole(Class<?> type, Object value) {
-    var mappedType = mapperTypes.find(type).orElseThrow();
+    var mappedType = mappedTypes.find(type).orElseThrow();
     String text = mappedType.write(value);
     mappedType.read(text); // throws if the mapper cannot read its own text, so that such a text is not stored
     try (var parser = JsonFormat.FACTORY.createParser(ObjectReadContext.empty(), text)) {

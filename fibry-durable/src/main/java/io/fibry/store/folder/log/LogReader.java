@@ -84,7 +84,7 @@ public final class LogReader {
             "it is missing, and segment " + segments.getLast().number() + " exists");
       open(segment);
       int end = readFrames(segment);
-      if (end >= 0) return end(segment, end, segments.subList(i + 1, segments.size()));
+      if (end >= 0) return finishAt(segment, end, segments.subList(i + 1, segments.size()));
       sealedSegments.put(nextFrame - 1, segment);
     }
     throw damaged(new Segment(storeId, nextSegment(sealedSegments)),
@@ -129,7 +129,7 @@ public final class LogReader {
   }
 
   /** Checks the bytes after the last frame, and moves a torn end to a file of its own. */
-  private LogEnd end(Segment segment, int offset, List<Segment> laterSegments) throws IOException {
+  private LogEnd finishAt(Segment segment, int offset, List<Segment> laterSegments) throws IOException {
     boolean isTorn = !window.isBlank(offset, window.size());
     var content = isTorn ? segment.read(disk).position(offset) : null;
     if (isTorn) checkTorn(segment, content);
