@@ -3,14 +3,15 @@ package io.fibry.carriers;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Counts the carriers that search for work or sleep, and wakes sleeping carriers.
+ * Counts the carriers that sleep and the carriers that search for work, and wakes sleeping
+ * carriers.
  *
  * <p><b>No entry is missed.</b> A sender adds an entry to a queue that all carriers see. It then
  * calls {@link #wakeOne}, which reads {@code searching}, {@code sleeping} and the sleepers' states.
- * A carrier writes these and then checks the queue. If {@code searching} is not 0, some carrier
- * will lower it and then check the queue: when this carrier falls asleep, or has found another
- * entry ({@code CarrierPool.afterSearch}). If no carrier is asleep or woken, each carrier is busy,
- * and will check the queue before it sleeps. A woken carrier checks the queue.
+ * A carrier writes these and then checks the queue. If {@code searching} is not 0, a searching
+ * carrier will later fall asleep or find an entry. In both cases it lowers the count and then
+ * checks the queue. If no carrier is asleep or woken, each carrier is busy, and will check the
+ * queue before it sleeps. A woken carrier checks the queue.
  *
  * <p>Only the carrier itself changes the counts. So a waker whose stack overflows leaves no wrong
  * count. It can leave a carrier woken and parked. The next waker and the {@link CarrierWatch}
@@ -20,7 +21,10 @@ final class IdleCarriers {
   private final AtomicInteger searching = new AtomicInteger();
   private final AtomicInteger sleeping = new AtomicInteger(); // also carriers that fall asleep or wake up
 
-  /** Returns false if more than half of the carriers search. */
+  /**
+   * Counts this carrier as searching. Returns false, and counts nothing, if more than half of the
+   * carriers already search.
+   */
   boolean beginSearch(int carriers) {
     if (2 * searching.get() > carriers) return false;
     searching.incrementAndGet();

@@ -7,20 +7,21 @@ import java.util.concurrent.locks.LockSupport;
  * A virtual thread that runs the drains of actors, one after the other.
  *
  * <p>A runner takes drains from the queue of the carrier on which it is mounted, as long as the
- * next entry of the queue is a drain. After that it parks, and waits among the carrier's spare
- * runners. If a handler blocks, the runner's virtual thread leaves the carrier, and the carrier
- * runs its next entry with another runner. So there is one virtual thread for each handler that is
- * blocked now, and a few spare runners.
+ * next entry of the queue is a drain, up to a limit. After that it parks, and waits among the
+ * carrier's spare runners. If a handler blocks, the runner's virtual thread leaves the carrier, and
+ * the carrier runs its next entry with another runner. So there is one virtual thread for each
+ * handler that is blocked now, and a few spare runners.
  *
  * <p><b>States.</b> A runner is running (also while its handler is blocked), or spare, or ended. A
  * spare runner is in the list of one carrier. That carrier takes it from the list, sets {@code
  * nextDrain}, and unparks it.
  *
  * <p><b>Memory order.</b> A stray unpark may come from a thread that has kept a reference to this
- * thread. It can run the runner while the runner is spare, and can make the carrier's unpark do
- * nothing. So the carrier writes {@code nextDrain} and then reads the permit in its unpark. The
- * runner consumes the permit and then reads {@code nextDrain}. Both are volatile: either the unpark
- * continues the runner, or the running runner sees its drain.
+ * thread. Such an unpark can wake a spare runner. It can also leave a permit, so that the carrier's
+ * own unpark has no effect. So the carrier writes {@code nextDrain} and then reads the permit in
+ * its unpark. The runner consumes the permit and then reads {@code nextDrain}. The permit and
+ * {@code nextDrain} both have volatile semantics, so either the unpark continues the runner, or the
+ * running runner sees its drain.
  *
  * <p><b>No leaks.</b> Between two drains, a runner resets the name, class loader and interrupt flag
  * of its thread. {@code leaveThread} first waits for a killer that is about to interrupt the
@@ -32,7 +33,7 @@ final class Runner implements Runnable {
   private static final int CLOCK_INTERVAL = 8; // drains between two reads of the clock
   private static final ClassLoader SYSTEM_LOADER = ClassLoader.getSystemClassLoader();
 
-  /** Ends the runner that runs it. */
+  /** Ends a runner that gets it as its first drain; any other runner skips it. */
   private static final CarriedDrain END = new CarriedDrain() {
     @Override
     public boolean runOnce() {
@@ -65,7 +66,8 @@ final class Runner implements Runnable {
   }
 
   /**
-   * Starts a runner that ends at once, so that its classes are initialized while there is memory.
+   * Starts a runner that ends at once, so that the classes of runners are initialized while there
+   * is memory.
    */
   static void warmUp(CarrierPool pool) {
     pool.run(END);
@@ -99,7 +101,7 @@ final class Runner implements Runnable {
     }
   }
 
-  /** Called by the watch; harmless at any time. */
+  /** Called by {@code resume}, and by the {@link CarrierWatch} at any time, which is harmless. */
   void unpark() {
     LockSupport.unpark(thread);
   }
