@@ -6,6 +6,7 @@ import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -38,7 +39,7 @@ public final class Deadline extends LongWaitSweep.SweepEntry implements BooleanS
 
   private final Scheduler clock;
   final Duration limit; // null: no limit
-  private final long expiresAt; // nanoseconds by the clock; 0 without a limit, or with a limit of zero
+  private final long expiresAt; // nanoseconds by the clock; 0 in NONE and NO_WAIT
   private final boolean isInherited; // whether the limit comes from the request that the asker is handling
   // null while no answer is awaited. Written by the waiting thread, or by `startExpiry` and
   // `cancelExpiry`, and read by the sweep
@@ -109,7 +110,8 @@ public final class Deadline extends LongWaitSweep.SweepEntry implements BooleanS
   }
 
   String advice() {
-    return "; give " + (isInherited ? "the first ask of the chain" : "ask") + " a longer limit if it may take so long";
+    return "; give " + (isInherited ? "the first ask of the chain" : "ask")
+        + " a longer limit if the request may take that long";
   }
 
   /** Returns whether the deadline has passed. */
@@ -138,7 +140,10 @@ public final class Deadline extends LongWaitSweep.SweepEntry implements BooleanS
     return scheduleAtDeadline(new Unpark(sleeper));
   }
 
-  /** Waits until the future is done. Returns false if the deadline came first. */
+  /**
+   * Waits until the future is done, also by a failure or cancellation. Returns false if the
+   * deadline came first.
+   */
   public boolean await(CompletableFuture<?> future) throws InterruptedException {
     try {
       if (limit == null) future.get();
@@ -149,7 +154,7 @@ public final class Deadline extends LongWaitSweep.SweepEntry implements BooleanS
       return future.isDone();
     } catch (TimeoutException timeout) {
       return false;
-    } catch (ExecutionException failure) {
+    } catch (ExecutionException | CancellationException failure) {
       return true;
     }
   }
