@@ -29,10 +29,11 @@ import java.util.concurrent.locks.LockSupport;
  * delivers each message to the handler, retries the message after a failure, and prepares its
  * redelivery.
  *
- * <p><b>States.</b> The thread that takes the right to run makes an activation and passes it to the
- * strategy. If the strategy throws, {@link PlainQueue} makes another attempt. The first thread
- * whose compare-and-set of {@code claimed} succeeds runs the activation; all other runs do nothing.
- * The activation then has the right to run until it does one of four things:
+ * <p><b>States of a normal activation.</b> The thread that takes the right to run makes the
+ * activation and passes it to the strategy. If the strategy throws, {@link PlainQueue} makes
+ * another attempt. The first thread whose compare-and-set of {@code claimed} succeeds runs the
+ * activation; all other runs do nothing. The activation then has the right to run until it does one
+ * of four things:
  *
  * <ul>
  * <li>it releases the right after the last node ({@code next}), so that the actor is idle;
@@ -46,7 +47,8 @@ import java.util.concurrent.locks.LockSupport;
  *
  * <p><b>Kinds.</b> A resident activation keeps its thread, and gets the right to run through {@code
  * handedNode}. An inline activation handles one request on the thread of its asker. A disposal only
- * makes dead letters, and an idle end only ends the actor. A normal activation runs once, on a
+ * makes dead letters, and an idle end only ends the actor. An inline activation and an idle end
+ * take the right directly from the queue ({@code acquire}). A normal activation runs once, on a
  * thread of the strategy.
  *
  * <p><b>Killers.</b> A killer writes the phase and then reads {@code thread}; the drain writes
@@ -69,8 +71,8 @@ final class Activation extends HandlerContext implements WokenDrain {
 
   private static final int MIN_STREAK = 16; // messages in a row before the drain spins for the next one
   private static final int MAX_BATCH = 256; // messages before the drain gives way to other actors
-  // If a woken drain had to wait too long in a slot, this many further wake-ups by the waker's
-  // behavior start a fiber at once, without a slot
+  // If a woken drain had to wait too long in a slot, the next wake-ups by actors with the waker's
+  // behavior, up to this number, start a fiber at once
   private static final int LATE_PENALTY = 1_000;
   private static final VarHandle CLAIMED = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "claimed",
       VarHandle.class, Activation.class, boolean.class);
@@ -83,9 +85,11 @@ final class Activation extends HandlerContext implements WokenDrain {
   // Resident activations only: the node at which to continue. Set by the thread that has the
   // right to run, cleared by the resident thread
   volatile Object handedNode;
-  volatile boolean claimed; // false -> true, by the thread that will run this activation
+  // false -> true, by the thread that will run this activation, or that takes the right back after
+  // a failed start
+  volatile boolean claimed;
   private boolean mustRunHooks; // this drain took the pill, or a failed drain did
-  boolean hooksBegun; // the drain has called Cell.finish, or has ended an idle actor
+  boolean hooksBegun; // the drain is about to call Cell.finish, or has ended an idle actor
   private long lastPark; // nanoTime of the last park in yieldToOthers; 0 at first
   private boolean canHandOver; // whether the thread can run a woken actor after this drain
   // The actor whose handler woke this actor. Set before this drain is placed in a slot, cleared
@@ -412,7 +416,7 @@ final class Activation extends HandlerContext implements WokenDrain {
 
   /** Passes the right to run to another activation. */
   private void handBack() {
-    StackProbe.probe(); // first: from here on `attemptStart` has the right
+    StackProbe.probe(); // overflows, if at all, before `node` is cleared: afterwards only attemptStart knows the right
     Object right = node;
     node = null;
     cell.attemptStart(right, 0);

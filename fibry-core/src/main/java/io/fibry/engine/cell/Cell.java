@@ -42,7 +42,8 @@ import java.util.function.Predicate;
  * </pre>
  *
  * <p>{@code OPEN <-> RESTARTING}: another actor's failure requests a restart, and the drain
- * restarts this actor before the next message.
+ * restarts this actor before the next message. {@code stopAccepting} also changes RESTARTING to
+ * ENDING, and {@code pushOrReopen} changes ENDING back to OPEN if the pill cannot be added.
  *
  * <p>{@code askExit} sets ENDING and appends the pill; {@code sendPoisonPill} only appends the
  * pill. The drain reads the phase before each message: if it is later than OPEN, the message is
@@ -76,8 +77,8 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   // The next two are used by the drain only
   protected Object state; // the object of a sink, or made by the behavior
   protected boolean hasState; // whether the behavior made the state
-  // Null, the name, or a NameAndCounts, which takes their place when the actor needs counts or
-  // extras
+  // Null, the name, or a NameAndCounts, which takes their place when the actor gets a protocol, or
+  // needs counts or extras
   private volatile Object details;
 
   protected Cell(ActorBehavior behavior) {
@@ -284,7 +285,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     if (details == null && !owner().isMember(null)) return null;
     try {
       return details();
-    } catch (OutOfMemoryError noMemory) { // only the actor's own counts are too small
+    } catch (OutOfMemoryError noMemory) { // the message is then missing only in the actor's own counts
       return null;
     }
   }

@@ -35,8 +35,8 @@ final class Recovery {
     }
 
     /**
-     * Called when the right to run has a thread. Cancels the timer, which would keep the actor in
-     * memory. The caller calls this method last, because the scheduler may be user code.
+     * Called when a thread has taken the right to run. Cancels the timer, which would keep the
+     * actor in memory. The caller calls this method last, because the scheduler may be user code.
      */
     void end() {
       ended = true;

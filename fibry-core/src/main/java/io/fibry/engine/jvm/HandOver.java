@@ -3,15 +3,15 @@ package io.fibry.engine.jvm;
 import io.fibry.engine.world.Environment;
 
 /**
- * Lets a fiber run the actor that its handler has woken. Used only with the JDK's scheduler:
- * carriers of our own run a woken actor without a new thread. A hand-over costs two atomic
+ * Lets a fiber run the actor that its handler has woken. Used only with the JDK's scheduler: the
+ * carriers of fibry-carriers run a woken actor without a new thread. A hand-over costs two atomic
  * operations; starting a new fiber costs ten times as much. The drain of the woken actor waits in a
  * slot until the drain of its waker has ended. The woken actor gets a fiber of its own if the waker
  * takes another message, wakes another actor, or is about to wait. If the waker blocks or computes
  * in user code, the {@link HandOverMonitor} starts the drain.
  *
- * <p>All fibers share a few slots, chosen by the number of their thread. Two fibers may share a
- * slot and take each other's drains. That is harmless: any fiber may run any drain. No drain in a
+ * <p>All fibers share a few slots; the thread id of a fiber selects its slot. Two fibers may share
+ * a slot and take each other's drains. That is harmless: any fiber may run any drain. No drain in a
  * slot is lost. A drain leaves the slot by one atomic operation, and the thread that took the drain
  * runs it, starts it, or passes it to the {@link StartRetrier}. If the fiber that placed the drain
  * dies, the monitor finds the drain.
@@ -25,8 +25,9 @@ public final class HandOver {
 
   /**
    * Called on a fiber that runs a drain: places the woken drain in the slot of the fiber. Returns
-   * false if the caller must start the woken drain: carriers of our own need no slots, and the
-   * monitor may fail to start. In a simulation, the monitor's real thread must not start drains.
+   * false if the caller must start the woken drain: the carriers of fibry-carriers need no slots,
+   * and the monitor may fail to start. In a simulation, the monitor's real thread must not start
+   * drains.
    */
   public static boolean offer(WokenDrain wokenDrain) {
     if (EngineThreads.usesCarriers() || Environment.simulated != null || !MONITOR.ensureStarted()) return false;

@@ -6,9 +6,10 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 /**
- * Repeats starts and other work that failed because memory or stack was exhausted. All such retries
- * of the engine are made here. A thread tries to start a fiber for each task, until the start
- * succeeds. Work that throws on its fiber is added again. Adding a start allocates no memory.
+ * Repeats starts that failed because memory or stack was exhausted. A start is a task or rescuable
+ * work that needs a fiber. All such retries of the engine are made here. A thread tries to start a
+ * fiber for each task, until the start succeeds. Work that throws on its fiber is added again.
+ * Adding a start allocates no memory.
  *
  * <p>No start is missed once the thread runs. {@code add} fills a slot and then unparks the thread.
  * The thread checks all slots before it parks, and an unpark in between makes that park return at
@@ -22,7 +23,8 @@ import java.util.function.Consumer;
 final class StartRetrier {
   private static final int SLOTS = 1024;
   private static final long PAUSE = 5_000_000; // ns between two rounds, so that work that always fails costs little
-  private static final int FAILURES_BEFORE_LOG = 200; // after this many failures (about a second) the work is logged, once
+  // After this number of failures (about a second) the work is logged, once
+  private static final int FAILURES_BEFORE_LOG = 200;
 
   /**
    * Work that has failed. A class, not a lambda: if stack or memory runs out while the JVM links a
@@ -91,7 +93,10 @@ final class StartRetrier {
     LockSupport.unpark(thread);
   }
 
-  /** Returns false if all slots are full. */
+  /**
+   * Puts the start into an empty slot, unless its work is already in a slot. Returns false if all
+   * slots are full.
+   */
   private boolean putIntoSlot(Object start) {
     for (int slot = 0; slot < SLOTS; slot++) {
       Object pending = pendingStarts.get(slot);
