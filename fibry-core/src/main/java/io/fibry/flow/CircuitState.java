@@ -3,9 +3,9 @@ package io.fibry.flow;
 import io.fibry.flow.CircuitBreaker.State;
 
 /**
- * The state of a breaker, with its counters. Each change of the state begins a new period; a call
- * that began in an earlier period does not count. The monitor guards all fields. No code of other
- * classes runs under it.
+ * The state of a breaker, with its counters. Each change of the state begins a new period. A new
+ * period also begins when a half-open breaker permits new probes. A call that began in an earlier
+ * period does not count. The monitor guards all fields. No code of other classes runs under it.
  */
 final class CircuitState {
   enum StateChange { NONE, OPENED, CLOSED }
@@ -21,7 +21,7 @@ final class CircuitState {
   private final int probes;
 
   private State state = State.CLOSED;
-  private long period; // number of changes of the state so far
+  private long period; // the number of the current period
   private long periodStart; // time of the clock, in ns; used while OPEN and HALF_OPEN
   private int calls; // calls in the ring buffer; in HALF_OPEN, probes that have begun
   private int failedCalls; // failed calls in the ring buffer
@@ -63,7 +63,10 @@ final class CircuitState {
     return calls >= minCalls && failedCalls / (double) calls >= failureRate ? open(now) : StateChange.NONE;
   }
 
-  /** Ends a call that does not count. If the call was a probe, another probe may begin. */
+  /**
+   * Ends a call that does not count, and never changes the state. If the call was a probe, another
+   * probe may begin.
+   */
   synchronized StateChange ignore(long callPeriod) {
     if (callPeriod == period && state == State.HALF_OPEN) calls--;
     return StateChange.NONE;

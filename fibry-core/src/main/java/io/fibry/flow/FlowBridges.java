@@ -10,8 +10,8 @@ import java.util.concurrent.Flow;
 import java.util.function.Consumer;
 
 /**
- * Lets actors subscribe to a {@link java.util.concurrent.Flow}, and publishes sequences.
- * Thread-safe.
+ * Subscribes actors to a {@link java.util.concurrent.Flow.Publisher}, and makes publishers of
+ * sequences. Thread-safe.
  * {@snippet class="io.fibry.GeneratorSnippetsTest" region="flows"}
  */
 public final class FlowBridges {
@@ -39,7 +39,7 @@ public final class FlowBridges {
 
   /**
    * Does the same as {@link #subscriber(Actor, int)}, but calls a callback at the end of the stream
-   * instead of logging a failure.
+   * instead of logging a failure or cancellation.
    *
    * @param <M> messages
    * @param actor takes the messages

@@ -101,7 +101,7 @@ public final class HttpOptions implements Cloneable {
   /**
    * Limits the length of a body. A longer body is refused with 413.
    *
-   * @param bytes by default 1 MB; may be zero
+   * @param bytes by default 1 MiB; may be zero
    * @return a changed copy
    */
   public HttpOptions withMaxBody(long bytes) {
@@ -137,7 +137,7 @@ public final class HttpOptions implements Cloneable {
    * Limits the bytes of all headers of a request together. Longer headers, or more than 100
    * headers, are refused with 431.
    *
-   * @param bytes by default 32 kB; at least 256
+   * @param bytes by default 32 KiB; at least 256
    * @return a changed copy
    */
   public HttpOptions withMaxHeaders(int bytes) {
@@ -149,7 +149,7 @@ public final class HttpOptions implements Cloneable {
   /**
    * Limits the length of the path with its query. A longer path with query is refused with 414.
    *
-   * @param bytes by default 8 kB; at least 16
+   * @param bytes by default 8 KiB; at least 16
    * @return a changed copy
    */
   public HttpOptions withMaxUri(int bytes) {

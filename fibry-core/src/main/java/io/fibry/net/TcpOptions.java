@@ -82,7 +82,7 @@ public final class TcpOptions implements Cloneable {
   }
 
   /**
-   * Limits how long a client may take to receive each 64 kB that are sent to it.
+   * Limits how long a client may take to receive each 64 KiB that are sent to it.
    *
    * @param limit by default 30 seconds
    * @return a changed copy

@@ -190,16 +190,17 @@ public final class Stereotypes extends NetworkStereotypes {
   }
 
   /**
-   * Watches a directory, but not the folders in it. The handler gets the path of each file that is
-   * created, changed or deleted, at least once. If the system loses changes, the handler gets the
-   * path of the directory, then of each file in it. The default mailbox holds 1024 changes; while
-   * it is full, further changes wait in the system. The actor ends when the directory is deleted.
+   * Watches a directory, but not the directories in it. The handler gets the path of each file that
+   * is created, changed or deleted, at least once. If the operating system loses changes, the
+   * handler gets the path of the directory, then of each file in it. The default mailbox holds 1024
+   * changes; while it is full, further changes wait in the operating system. The actor ends when
+   * the directory is deleted.
    *
    * @param directory the directory to watch
    * @param handler called with the absolute path of each changed file
    * @return the actor that calls {@code handler}; its end ends the watch
    * @throws IllegalArgumentException if there is no such directory
-   * @throws java.io.UncheckedIOException if the system cannot watch it
+   * @throws java.io.UncheckedIOException if the operating system cannot watch it
    */
   public Exitable watchDirectory(Path directory, Handler<Path> handler) {
     return DirectoryWatch.start(builder, directory, handler);

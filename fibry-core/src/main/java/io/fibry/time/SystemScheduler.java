@@ -43,7 +43,9 @@ final class SystemScheduler extends TaskScheduler {
   // null until the first timer is set
   private final AtomicReference<Thread> timerThread = new AtomicReference<>();
   private final AtomicInteger cancelCount = new AtomicInteger();
-  private volatile boolean isSleeping; // written by the timer thread, after `wakeUpAt`
+  // set by the timer thread after `wakeUpAt`, and cleared when it wakes; read by threads that set a
+  // timer
+  private volatile boolean isSleeping;
   private volatile long wakeUpAt; // when the timer thread's sleep ends, in ns by its clock
   // Made in advance: if memory runs out while the JVM links a lambda for the first time, that
   // lambda may fail forever.

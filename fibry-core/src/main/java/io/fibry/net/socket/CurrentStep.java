@@ -7,8 +7,9 @@ import io.fibry.text.Lines;
 /**
  * The present step of a conversation: the line, frame, message or exchange that is handled. While
  * the conversation reads or writes, it waits for its client, and no step is shown. The work after
- * such a wait is shown as a new step, so a long response is not reported as a slow step. Written by
- * the conversation's thread, read by any thread.
+ * such a wait is shown as a new step, so a long response is not reported as a slow step. The
+ * conversation's thread calls all methods except {@code currentStep} and {@code completedSteps},
+ * which any thread may call.
  */
 public final class CurrentStep implements MultiStepMessage {
   /** A new object for each step that is shown, because each step has its own start time. */
@@ -26,7 +27,7 @@ public final class CurrentStep implements MultiStepMessage {
   }
 
   private Object subject; // object whose text is shown as the step; null if no step is shown
-  private boolean isCounted; // whether the step counts as completed when it ends
+  private boolean isCounted; // whether endLast counts the step
   private volatile ConversationStep shownStep; // null while the conversation waits for its client
   private volatile long completed; // number of steps that have ended
 
@@ -37,7 +38,8 @@ public final class CurrentStep implements MultiStepMessage {
   }
 
   /**
-   * Shows {@code subject} without counting it as a step. Shows no step if {@code subject} is null.
+   * Shows {@code subject}; {@code endLast} will not count it. Shows no step if {@code subject} is
+   * null.
    */
   public void beginUncounted(Object subject) {
     begin(subject, false);
@@ -49,7 +51,10 @@ public final class CurrentStep implements MultiStepMessage {
     resume();
   }
 
-  /** Called when a conversation ends without a failure. Ends the last step if it counts. */
+  /**
+   * Called when a conversation ends normally or by an error of its client. Ends the last step if it
+   * counts.
+   */
   void endLast() {
     if (isCounted) end();
   }
