@@ -234,9 +234,6 @@ abstract class RemoteExitContract {
     var entity = b.entities("account", Ping.class).actor("ada");
 
     var failure = assertThrows(UnsupportedOperationException.class, entity::onExit);
-    assertEquals(
-        "actor 'account/ada' may be on another node: an entity is passivated, and does not end; do it where the actor "
-            + "lives",
-        failure.getMessage());
+    assertEquals("entity 'account/ada' has no exit: it is passivated and loaded again", failure.getMessage());
   }
 }

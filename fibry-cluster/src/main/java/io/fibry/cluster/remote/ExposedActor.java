@@ -38,7 +38,8 @@ public final class ExposedActor<M> extends ForwardingExitable<ExposedActor<M>> {
   private final Actor<Object> gate;
   private final Subscription arrivals; // passes the messages of other nodes to the gate
   private volatile boolean isEnding;
-  private volatile String endReason = "Stopped"; // the exit reason of the actor, if the actor ends before the offer
+  // why the offer ended: "Stopped", or the exit reason of the actor if that ended first
+  private volatile String endReason = "Stopped";
 
   private ExposedActor(ActorBuilder<Object> builder, NodeContext nodeContext, String subject,
       InboundDispatcher<M> dispatcher,

@@ -205,7 +205,8 @@ public final class RemoteActor<M> implements Actor<M>, StableAddress {
 
   @Override
   public CompletableFuture<ExitReason> onExit() {
-    return exitSource.orElseThrow(() -> unsupported("an entity is passivated, and does not end")).get();
+    return exitSource.orElseThrow(() -> new UnsupportedOperationException(
+        "entity '" + address.actor() + "' has no exit: it is passivated and loaded again")).get();
   }
 
   @Override
