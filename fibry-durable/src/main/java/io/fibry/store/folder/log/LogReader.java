@@ -166,7 +166,7 @@ public final class LogReader {
   public static String describeTornEnd(int bytes, long time) {
     return "the last " + bytes + " bytes of the log are a commit that was cut off and never acknowledged, or a commit "
         + "that was damaged afterwards: no later bytes say that it was on disk. The turns "
-        + (time == 0 ? "in it" : "after " + Instant.ofEpochMilli(time) + ", the time of the last whole frame,")
+        + (time == 0 ? "in it" : "after " + Instant.ofEpochMilli(time) + ", the time of the last intact frame,")
         + " are in doubt";
   }
 
@@ -187,8 +187,8 @@ public final class LogReader {
       if (claimedNumber <= nextFrame || claimedNumber > nextFrame + content.limit() / Frame.MIN_SIZE) continue;
       var laterFrame = Frame.of(segment.position(laterOffset), content.duplicate().position(laterOffset));
       if (laterFrame != null && laterFrame.lastSynced() >= nextFrame)
-        throw damaged(segment, "frame " + nextFrame + " at " + offset + " was on disk, and is no longer whole; frame "
-            + laterFrame.number() + " at " + laterOffset + " is whole");
+        throw damaged(segment, "frame " + nextFrame + " at " + offset + " was on disk, and is no longer intact; frame "
+            + laterFrame.number() + " at " + laterOffset + " is intact");
     }
   }
 

@@ -84,9 +84,11 @@ public final class SegmentLog {
    * Writes a frame. If the method throws, the log does not have the frame, now or later, unless the
    * store is broken.
    *
-   * @throws StoreFullException if the disk has no space for the next segment
-   * @throws StoreWriteException if the frame cannot be written
-   * @throws StoreBrokenException if it is not known which bytes are on disk
+   * @throws StoreFullException if the next segment is needed and could not be created
+   * @throws StoreWriteException if the frame, or the seal before it, cannot be written, or the next
+   * segment cannot be used
+   * @throws StoreBrokenException if the store is or becomes broken: it is not known which bytes are
+   * on disk, the log could not continue, or another process may own the folder
    */
   public Frame.FramePosition append(List<ByteBuffer> records, long time) {
     checkNotBroken();

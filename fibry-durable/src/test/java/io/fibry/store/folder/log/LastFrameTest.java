@@ -94,8 +94,8 @@ class LastFrameTest {
       copy.flipBit(LOG, bit);
       var failure = assertThrows(StoreDamagedException.class, () -> FolderStore.open(copy, SMALL), "bit " + bit);
       assertEquals("a simulated disk: 00000001.log is damaged: frame " + frames.get(lastFrame).number() + " at " + begin
-          + " was on disk, and is no longer whole; frame " + frames.getLast().number() + " at "
-          + (begin + frames.get(lastFrame).size()) + " is whole. Nothing was changed; restore the file from a backup",
+          + " was on disk, and is no longer intact; frame " + frames.getLast().number() + " at "
+          + (begin + frames.get(lastFrame).size()) + " is intact. Nothing was changed; restore the file from a backup",
           failure.getMessage());
       var check = SalvagePlan.of(copy);
       assertFalse(check.isWhole(), check::toString);

@@ -119,7 +119,7 @@ class DamageTest {
 
     var failure = assertThrows(StoreDamagedException.class, () -> open(disk, new ArrayList<>()));
 
-    assertTrue(failure.getMessage().contains("was on disk, and is no longer whole"), failure.getMessage());
+    assertTrue(failure.getMessage().contains("was on disk, and is no longer intact"), failure.getMessage());
     assertEquals(before, content("00000001.log"));
   }
 
