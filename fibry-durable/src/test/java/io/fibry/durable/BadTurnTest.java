@@ -208,7 +208,7 @@ class BadTurnTest extends TurnFixture {
       context.reply(order, n);
       return n + 1;
     });
-    String prefix = "the id of Order to orders 'ada', which is Idempotent, ";
+    String prefix = "the idempotency key of the message Order to orders 'ada' ";
 
     assertEquals(prefix + "is null",
         assertThrowsExactly(NullPointerException.class, () -> ada.ask(new Order(null))).getMessage());

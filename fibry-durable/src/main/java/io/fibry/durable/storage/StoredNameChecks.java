@@ -23,7 +23,7 @@ public final class StoredNameChecks {
 
   /** Returns the id by which an actor recognizes an idempotent message that is sent again. */
   public static String messageId(Store.ActorId actor, Idempotent message) {
-    String role = "the id of " + message.getClass().getSimpleName() + " to " + actor + ", which is Idempotent,";
+    String role = "the idempotency key of the message " + message.getClass().getSimpleName() + " to " + actor;
     return IDEMPOTENT_PREFIX
         + checkText(role, Objects.requireNonNull(message.idempotencyKey(), () -> role + " is null"));
   }

@@ -221,7 +221,8 @@ public abstract sealed class FolderStore implements Store permits LogStore {
             "a segment of " + segmentBytes + " bytes; give " + MIN_SEGMENT_BYTES + " to " + MAX_SEGMENT_BYTES);
       if (maxPendingBytes < MIN_SEGMENT_BYTES)
         throw new IllegalArgumentException(
-            "capacity for " + maxPendingBytes + " bytes; give " + MIN_SEGMENT_BYTES + " or more");
+            "max pending bytes of " + maxPendingBytes + " are too few for a store; give "
+                + MIN_SEGMENT_BYTES + " or more");
       Objects.requireNonNull(clock, "clock");
       if (Objects.requireNonNull(syncInterval, "syncInterval").isNegative())
         throw new IllegalArgumentException(

@@ -57,7 +57,7 @@ class BadStoreInputTest {
       assertEquals("a segment of " + bytes + " bytes; give 4096 to 1073741824",
           refusal(() -> FolderStore.open(folder, options -> options.withSegmentBytes(bytes))));
     for (int bytes : new int[] {0, -1, Integer.MIN_VALUE, 4095})
-      assertEquals("capacity for " + bytes + " bytes; give 4096 or more",
+      assertEquals("max pending bytes of " + bytes + " are too few for a store; give 4096 or more",
           refusal(() -> FolderStore.open(folder, options -> options.withMaxPendingBytes(bytes))));
     assertEquals("a sync interval of -1 ns; give zero or more",
         refusal(() -> FolderStore.open(folder, options -> options.withSyncInterval(Duration.ofNanos(-1)))));

@@ -84,7 +84,8 @@ public abstract sealed class JdbcStore implements Store permits TableStore {
     public Options {
       if (maxPendingBytes < MIN_PENDING_BYTES)
         throw new IllegalArgumentException(
-            "capacity for " + maxPendingBytes + " bytes; give " + MIN_PENDING_BYTES + " or more");
+            "max pending bytes of " + maxPendingBytes + " are too few for a store; give "
+                + MIN_PENDING_BYTES + " or more");
       if (maxReaders < 1) throw new IllegalArgumentException(maxReaders + " threads that read; give 1 or more");
       check("a statement limit", statementLimit);
       check("a poll interval", pollInterval);

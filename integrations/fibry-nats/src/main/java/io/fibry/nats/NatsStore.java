@@ -82,7 +82,8 @@ public abstract sealed class NatsStore implements Store permits StreamStore {
     public Options {
       if (maxPendingBytes < MIN_PENDING_BYTES)
         throw new IllegalArgumentException(
-            "capacity for " + maxPendingBytes + " bytes; give " + MIN_PENDING_BYTES + " or more");
+            "max pending bytes of " + maxPendingBytes + " are too few for a store; give "
+                + MIN_PENDING_BYTES + " or more");
       check("a request limit", requestLimit, MAX_REQUEST_LIMIT);
       check("a poll interval", pollInterval, MAX_DURATION);
       Objects.requireNonNull(clock, "clock");
