@@ -31,6 +31,7 @@ final class JsonText {
       case Map<?, ?> map -> addMap(map);
       case Collection<?> elements -> addAll(elements);
       case Double number when !Double.isFinite(number) -> text.append("null");
+      case Float number when !Float.isFinite(number) -> text.append("null");
       case Number number -> text.append(number);
       case Boolean flag -> text.append(flag.booleanValue());
       default -> addString(value.toString());
@@ -60,8 +61,8 @@ final class JsonText {
   }
 
   /**
-   * Adds a string in quotes. Escapes all characters except printable ASCII, and also
-   * characters that JSON, HTML or a script would interpret.
+   * Adds a string in quotes. Escapes characters that are not printable ASCII, and characters that
+   * JSON, HTML or a script would interpret.
    */
   private void addString(String value) {
     text.append('"');
@@ -69,7 +70,7 @@ final class JsonText {
       char c = value.charAt(i);
       switch (c) {
         case '"', '\\' -> text.append('\\').append(c);
-        case '<', '>', '&', '\'', 0x7f -> addEscaped(c);
+        case '<', '>', '&', '\'' -> addEscaped(c);
         default -> {
           if (c >= ' ' && c < 0x7f) text.append(c);
           else addEscaped(c);
