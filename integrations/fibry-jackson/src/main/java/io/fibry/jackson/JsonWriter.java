@@ -77,7 +77,8 @@ final class JsonWriter implements FormatWriter {
 
   private void number(String digits) {
     if (digits.length() > JsonFormat.MAX_DIGITS) throw CodecException
-        .ofFault("a number of " + digits.length() + " characters; JSON has at most " + JsonFormat.MAX_DIGITS);
+        .ofFault("a number of " + digits.length() + " characters; a number may have at most " + JsonFormat.MAX_DIGITS
+            + " in this format");
     if (isAtKey) writeKey(digits);
     else generator.writeNumber(digits);
     onItemEnd();
