@@ -24,8 +24,8 @@ import kotlinx.coroutines.withContext
 /**
  * Returns a flow of the messages that are published during the collection. Each collector has its
  * own mailbox. If a collector is slow, a mailbox with `Overflow.BLOCK` makes publishers wait; other
- * full mailboxes drop messages, which become dead letters. In addition, the flow holds one message,
- * or 64 if the mailbox does not drop messages, because passing single messages is slow.
+ * full mailboxes drop messages, which become dead letters. The flow itself holds one more message.
+ * If the mailbox drops none, it holds 64, because passing messages one by one is slow.
  *
  * If the topic ends, the flow completes after the last message. Cancelling the flow ends the
  * subscription. If the topic has already ended, the collection fails with an
@@ -64,8 +64,8 @@ private fun Topic<*>.stopAtExit(reader: Actor<*>) {
 
 /**
  * Returns a flow of the current value and its changes; a slow collector gets only the latest value.
- * The flow never completes. Cancelling it ends the subscription. The subscriber is an actor of the
- * value's builder, and never waits for the collector.
+ * The flow never completes. Cancelling it ends the subscription. The subscriber is an actor made by
+ * the builder that made the value, and never waits for the collector.
  */
 public fun <T : Any> ObservableValue<T>.asFlow(): Flow<T> {
   val value = this

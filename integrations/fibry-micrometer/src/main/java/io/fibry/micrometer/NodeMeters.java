@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
  * {@snippet class="io.fibry.micrometer.NodeMetersTest" region="node"}
  *
  * <p>When a registry reads the gauges, the partitions of the node are counted, at most once a
- * second. After the node has left the cluster, the gauges keep their last values until
- * {@link #close}.
+ * second. The gauges stay registered until {@link #close}, also after the node has left the
+ * cluster; {@code alive} is then 0.
  */
 public final class NodeMeters implements MeterBinder, AutoCloseable {
 
@@ -44,7 +44,7 @@ public final class NodeMeters implements MeterBinder, AutoCloseable {
    * Makes gauges with the tags {@code app} and {@code node}, and the given tags.
    *
    * @param cluster the node's cluster
-   * @param tags more tags of all gauges
+   * @param tags further tags, which all gauges get
    */
   public NodeMeters(Cluster cluster, Iterable<Tag> tags) {
     this.tags = Tags.of("app", cluster.app(), "node", cluster.self().name()).and(tags);

@@ -42,7 +42,7 @@ class ShopApplication {
         .newActorWithReturn(warehouse::fetch);
   }
 
-  /** The baskets, in the store whose folder is the property {@code fibry.store.folder}. */
+  /** The baskets, in the store whose folder the property {@code fibry.store.folder} names. */
   @Bean
   Entities<String, Baskets.Message> basketActors(ActorScope scope, Store store) {
     return Baskets.BASKET.entities(scope.anonymous(), store, Duration.ofMinutes(5));
