@@ -13,6 +13,8 @@ import java.util.List;
  * @param name the name of the question and of its result
  * @param title the measured quantity, in words
  * @param processes the maximum number of processes that measure the question
+ * @param program measures the sides
+ * @param promises the limits that the results must keep
  */
 record DurableQuestion(String name, String title, int processes, Program program, List<MeasurementBudget> promises) {
   private static final List<String> CHILD_PROPERTIES = List.of("size", "seconds", "rounds");
