@@ -100,6 +100,15 @@ class DeadlineTest {
     assertTrue(failure.getMessage().contains("give the first ask of the chain a longer limit"), failure.getMessage());
   }
 
+  @Test
+  void waitForCancelledFutureReturnsTrue() throws Exception {
+    var future = new CompletableFuture<Void>();
+    future.cancel(false);
+
+    assertTrue(Deadline.NONE.await(future));
+    assertTrue(Deadline.of(clock, Duration.ofSeconds(1)).await(future));
+  }
+
   @Promise("4.16")
   @Test
   void nestedAskUsesItsOwnLimitIfShorter() {
