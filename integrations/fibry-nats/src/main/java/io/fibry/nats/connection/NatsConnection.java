@@ -16,10 +16,12 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
+import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** A connection, with its requests and subscriptions. Thread-safe. */
 public final class NatsConnection implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(NatsNetwork.class);
   private static final Duration SERVER_TIMEOUT = Duration.ofSeconds(5); // for one answer of the server
 
   private final Connection connection;
@@ -80,11 +82,13 @@ public final class NatsConnection implements AutoCloseable {
     try {
       var newDispatcher = connection.createDispatcher(reader);
       dispatcher = newDispatcher;
-      connection.clearLastError();
-      if (group.isPresent()) newDispatcher.subscribe(subject, group.get());
-      else newDispatcher.subscribe(subject);
-      flush(() -> connection.flush(SERVER_TIMEOUT));
-      if (isDenied(subject)) throw identity().denied(false, subject);
+      runFlush(() -> { // so that no other call clears the last error before it is checked
+        connection.clearLastError();
+        if (group.isPresent()) newDispatcher.subscribe(subject, group.get());
+        else newDispatcher.subscribe(subject);
+        connection.flush(SERVER_TIMEOUT);
+        if (isDenied(subject)) throw identity().denied(false, subject);
+      });
       isSubscribed = true;
       return () -> drain(newDispatcher);
     } catch (IllegalStateException | TimeoutException failure) {
@@ -102,12 +106,15 @@ public final class NatsConnection implements AutoCloseable {
     void run() throws TimeoutException, InterruptedException;
   }
 
-  /** Runs one flush at a time: with three at once the client assumes that the server is down. */
-  private void flush(FlushAction flush) throws TimeoutException, InterruptedException {
+  /**
+   * Runs one action with a flush at a time: with three flushes at once the client assumes that the
+   * server is down.
+   */
+  private void runFlush(FlushAction action) throws TimeoutException, InterruptedException {
     if (!flushLock.tryLock(SERVER_TIMEOUT.toNanos(), TimeUnit.NANOSECONDS))
       throw new TimeoutException("other flushes did not end in time");
     try {
-      flush.run();
+      action.run();
     } finally {
       flushLock.unlock();
     }
@@ -126,20 +133,27 @@ public final class NatsConnection implements AutoCloseable {
   private void drain(Dispatcher dispatcher) {
     boolean wasInterrupted = Thread.interrupted();
     try {
-      if (connection.getStatus() != Connection.Status.CONNECTED || !dispatcher.isActive()) {
-        close(connection, dispatcher);
-        return;
-      }
-      var drained = new CompletableFuture<Boolean>();
-      flush(() -> dispatcher.drain(SERVER_TIMEOUT).thenAccept(drained::complete));
-      drained.get(SERVER_TIMEOUT.toSeconds(), TimeUnit.SECONDS);
-    } catch (IllegalStateException | ExecutionException | TimeoutException failure) {
-      LoggerFactory.getLogger(NatsNetwork.class).debug("a subscription ended with its connection", failure);
+      boolean canDrain = connection.getStatus() == Connection.Status.CONNECTED && dispatcher.isActive();
+      if (!canDrain || !awaitDrained(dispatcher)) close(connection, dispatcher);
+    } catch (IllegalStateException | ExecutionException failure) {
+      LOG.debug("a subscription ended with its connection", failure);
     } catch (InterruptedException interrupt) {
       wasInterrupted = true;
     } finally {
       if (wasInterrupted) Thread.currentThread().interrupt();
     }
+  }
+
+  /** Returns false if the reader did not read all messages in time. */
+  private boolean awaitDrained(Dispatcher dispatcher) throws InterruptedException, ExecutionException {
+    try {
+      var drained = new CompletableFuture<Boolean>();
+      runFlush(() -> dispatcher.drain(SERVER_TIMEOUT).thenAccept(drained::complete));
+      if (drained.get(SERVER_TIMEOUT.toSeconds(), TimeUnit.SECONDS)) return true;
+    } catch (TimeoutException slow) {} // logged below
+    LOG.debug("a subscription is closed, because its messages were not all read within {} seconds",
+        SERVER_TIMEOUT.toSeconds());
+    return false;
   }
 
   private TransportException subscriptionFailure(String subject, Exception cause) {
