@@ -18,8 +18,8 @@ public final class Growth {
   public static void main(String[] args) throws Exception {
     int minSize = Experiment.size(20_000);
     var experiment = new Experiment("growth",
-        "the cost of one thing among as many others (size): an actor created and kept; a message sent and handled, "
-            + "when all of them wait at once; a request answered beside as many idle actors");
+        "the cost of one among as many (size): of an actor that is kept, of a message while all of them wait, "
+            + "of a request beside idle actors");
     for (int factor : new int[] {1, 10, 100}) {
       int size = minSize * factor;
       experiment.side("fibry, an actor", "ns an actor", "", size, () -> actors(size))
