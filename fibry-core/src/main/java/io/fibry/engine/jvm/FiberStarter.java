@@ -9,9 +9,9 @@ import java.util.function.Consumer;
 
 /**
  * Starts fibers for the tasks of platform threads. Used only with the JDK's scheduler of virtual
- * threads, not with carriers of our own. If a platform thread starts a fiber itself, the JDK's
- * scheduler begins this fiber only when a carrier is idle. Under load this may never happen (Java
- * 25). Therefore a task waits in a queue until a fiber takes the task. This fiber is a fetcher,
+ * threads, not with fibry-carriers. If a platform thread starts a fiber itself, the JDK's scheduler
+ * begins this fiber only when a carrier is idle. Under load this may never happen (Java 25).
+ * Therefore a task waits in a queue until a fiber takes the task. This fiber is a fetcher,
  * which was started for this purpose, or a busy fiber that calls {@link #startPending}.
  *
  * <p>A task starts once, because it leaves the queue once. No task is forgotten. A sender adds its
