@@ -72,13 +72,14 @@ abstract class ChangeSubscription<E> implements Subscription {
   }
 
   private void deliver() {
-    while (true) {
+    for (boolean isRetry = false;; isRetry = true) {
       state.set(BUSY);
       E change;
       try {
         change = nextChange();
       } catch (Throwable error) { // no memory, or thrown by a method of a key; the next change tries again
-        state.set(IDLE);
+        boolean hasChanged = state.getAndSet(IDLE) == CHANGED_WHILE_BUSY;
+        if (hasChanged && !isRetry && state.compareAndSet(IDLE, BUSY)) continue;
         throw error;
       }
       if (change == null ? state.compareAndSet(BUSY, IDLE) : send(change)) return;
