@@ -35,7 +35,6 @@ import io.fibry.pubsub.Subscription;
 import io.fibry.pubsub.Topic;
 import io.fibry.spi.BlockBuilder;
 import io.fibry.store.Store;
-import io.fibry.store.spi.StoreBackend;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
@@ -284,7 +283,6 @@ final class LocalNode implements Cluster {
     var access = SharedStoreAccess.of(kind);
     Objects.requireNonNull(builder, "builder");
     int partitions = partitionsOf(access.kind());
-    var backend = StoreBackend.of(store);
     // Checks the arguments.
     access.entities(builder, store, idle, key -> false).close();
     var entityFactory = new HostedKind<M>() {
@@ -301,7 +299,7 @@ final class LocalNode implements Cluster {
 
       @Override
       public void deliverAllPending() {
-        backend.forEachPending(access.kind(), (actor, due) -> SharedStoreAccess.deliverPending(store, actor, due));
+        SharedStoreAccess.deliverAllPending(store, access.kind());
       }
     };
     unownedSubscriptions.computeIfAbsent(store,

@@ -122,6 +122,17 @@ public final class SharedStoreAccess<M> {
   }
 
   /**
+   * Delivers all stored messages of a kind to actors of this program, each message when it is due.
+   *
+   * @param store the store that has the messages
+   * @param kind the kind of the receivers
+   */
+  public static void deliverAllPending(Store store, String kind) {
+    StoreRegistry.earliestDue(StoreBackend.of(store), Objects.requireNonNull(kind, "kind"), actor -> true)
+        .forEach((actor, due) -> deliverPending(store, actor, due));
+  }
+
+  /**
    * Reports actors of other programs for which a turn of this program has stored messages, so that
    * these programs can call {@link #deliverPending}.
    *

@@ -12,7 +12,6 @@ import io.fibry.store.Store;
 import io.fibry.store.StoreClosedException;
 import io.fibry.store.spi.StoreBackend;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -23,6 +22,7 @@ import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Semaphore;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -43,6 +43,7 @@ import java.util.function.Predicate;
 public final class PendingDelivery implements StoreRegistry.Delivery, AutoCloseable {
   private static final int MAX_BATCH = 64;
   private static final int MAX_BACKOFF_DOUBLINGS = 6; // pauses from 1 to 64 seconds
+  private static final int MAX_READS = 64; // reads of couriers at the same time; others must not wait behind more
 
   private final StoreBackend store;
   private final StoreRegistry registry;
@@ -52,6 +53,7 @@ public final class PendingDelivery implements StoreRegistry.Delivery, AutoClosea
   private final Map<String, KeyDelivery> deliveries = new HashMap<>();
   private final Set<String> attempted = new HashSet<>(); // messages that waited at `startedAt`, and were begun since
   private final DueTimes dueTimes;
+  private final Semaphore readPermits = new Semaphore(MAX_READS, true);
   private Function<String, Actor<Object>> actorOfKey; // null until `start`
   private final Predicate<String> isOwnedKey; // whether this program owns the key
   private Instant startedAt = Instant.MIN; // an earlier process may have begun messages sent before this time
@@ -87,13 +89,7 @@ public final class PendingDelivery implements StoreRegistry.Delivery, AutoClosea
 
   // ---- waiting messages
 
-  private record WaitingMessage(Store.ActorId to, Instant due) {}
-
-  /**
-   * Starts the delivery, also of messages that wait at the store already. The list of these
-   * messages is read before their couriers start. The couriers of the first messages would
-   * otherwise keep the store busy, and delay the reads of the rest.
-   */
+  /** Starts the delivery, also of messages that wait at the store already. */
   public void start(Function<String, Actor<Object>> actorOfKey) {
     synchronized (this) {
       if (closed) return;
@@ -101,9 +97,7 @@ public final class PendingDelivery implements StoreRegistry.Delivery, AutoClosea
       startedAt = now();
       registry.add(this);
     }
-    var waiting = new ArrayList<WaitingMessage>();
-    store.forEachPending(kind.name(), (id, due) -> waiting.add(new WaitingMessage(id, due)));
-    for (var message : waiting) deliver(message.to, message.due);
+    StoreRegistry.earliestDue(store, kind.name(), id -> isOwnedKey.test(id.key())).forEach(this::deliver);
   }
 
   @Override
@@ -320,7 +314,7 @@ public final class PendingDelivery implements StoreRegistry.Delivery, AutoClosea
   }
 
   /** Reads the first due messages from the store, without messages that are in delivery. */
-  private List<StoreBackend.PendingMessage> readDue(String key, int capacity) {
+  private List<StoreBackend.PendingMessage> readDue(String key, int capacity) throws InterruptedException {
     Instant readTime;
     int maxRead;
     synchronized (this) {
@@ -333,9 +327,19 @@ public final class PendingDelivery implements StoreRegistry.Delivery, AutoClosea
       keyDelivery.lastReadAt = readTime;
       maxRead = capacity + keyDelivery.skippedCount();
     }
-    var dueMessages = store.pending(kind.id(key), readTime, maxRead);
+    var dueMessages = readPending(key, readTime, maxRead);
     synchronized (this) {
       return keyDelivery(key).filterNew(dueMessages, maxRead, capacity);
+    }
+  }
+
+  private List<StoreBackend.PendingMessage> readPending(String key, Instant until, int maxRead)
+      throws InterruptedException {
+    readPermits.acquire();
+    try {
+      return store.pending(kind.id(key), until, maxRead);
+    } finally {
+      readPermits.release();
     }
   }
 

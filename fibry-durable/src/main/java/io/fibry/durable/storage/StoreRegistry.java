@@ -8,6 +8,7 @@ import io.fibry.store.spi.StoreBackend;
 import io.fibry.text.Lines;
 import java.lang.ref.WeakReference;
 import java.time.Instant;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -18,6 +19,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
@@ -167,5 +169,20 @@ public final class StoreRegistry {
   public Subscription onUnownedMessage(Consumer<Store.ActorId> listener) {
     unownedListeners.add(listener);
     return () -> unownedListeners.remove(listener);
+  }
+
+  /**
+   * Reads when the first waiting message of each actor is due. Messages that are never due do not
+   * count. The list is complete before the first courier starts: the couriers of the first messages
+   * would otherwise keep the store busy, and delay the reads of the rest.
+   */
+  public static Map<Store.ActorId, Instant> earliestDue(StoreBackend store, String kind,
+      Predicate<Store.ActorId> isIncluded) {
+    var earliest = new HashMap<Store.ActorId, Instant>();
+    store.forEachPending(kind, (actor, due) -> {
+      if (!due.equals(StoreBackend.PendingMessage.NEVER) && isIncluded.test(actor))
+        earliest.merge(actor, due, (first, second) -> first.isBefore(second) ? first : second);
+    });
+    return earliest;
   }
 }
