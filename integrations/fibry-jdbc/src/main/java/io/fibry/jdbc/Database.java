@@ -50,20 +50,8 @@ final class Database {
    * counting attempts that waited too long for a lock.
    */
   <T> T commit(SqlDialect dialect, DatabaseWork<T> work) throws SQLException {
-    return commit(dialect.setTransactionOptions(), work);
-  }
-
-  /**
-   * Runs work like {@link #commit}, but does not wait until the disk has the transaction. A crash
-   * of the database may undo the transaction, unless a later commit has waited for the disk.
-   */
-  <T> T commitUnflushed(SqlDialect dialect, DatabaseWork<T> work) throws SQLException {
-    return commit(dialect.setUnflushedOptions(), work);
-  }
-
-  private <T> T commit(String setOptions, DatabaseWork<T> work) throws SQLException {
     return run(connection -> {
-      begin(setOptions, connection);
+      begin(dialect, connection);
       return work.run(connection);
     }, false);
   }
@@ -73,8 +61,8 @@ final class Database {
    * with the first statement. If BEGIN is cancelled, Postgres runs that statement all the same, and
    * commits it alone.
    */
-  private void begin(String setOptions, Connection connection) throws SQLException {
-    try (var statement = connection.prepareStatement(setOptions)) {
+  private void begin(SqlDialect dialect, Connection connection) throws SQLException {
+    try (var statement = connection.prepareStatement(dialect.setTransactionOptions())) {
       statement.setString(1, String.valueOf(limitMillis));
       statement.execute();
     }

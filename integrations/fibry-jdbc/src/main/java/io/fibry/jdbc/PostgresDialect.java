@@ -21,10 +21,6 @@ final class PostgresDialect {
         case current_setting('synchronous_commit') when 'off' then 'on' else current_setting('synchronous_commit') end,
         true)""";
 
-  private static final String SET_UNFLUSHED_OPTIONS = """
-      select set_config('idle_in_transaction_session_timeout', ?, true),
-        set_config('synchronous_commit', 'off', true)""";
-
   private static final List<String> SCHEMA = List.of("""
       create table fibry_format (version integer not null)""", """
       create table fibry_actor (
@@ -46,14 +42,19 @@ final class PostgresDialect {
       insert into fibry_format values (%d)""".formatted(StoreSchema.FORMAT));
 
   /**
-   * Increases the life by a random number. A crash of the database may undo the begin of a life
-   * whose process still runs. A later life must then not get the same number, because the database
-   * could not tell the turns of both lives apart.
+   * The commit of a first life ({@code xmax = 0}: the row is new) does not wait for the disk. A
+   * crash of the database may then undo the begin, but no earlier life exists that could become
+   * valid again. The first turn waits for the disk, which then has both.
+   *
+   * <p>Lives grow by a random number. The process of a life whose begin was undone may still run,
+   * also after a failover to a replica that was behind. A later life must not get the same number,
+   * because the database could not tell the turns of both lives apart.
    */
   private static final String BEGIN_LIFE = """
       insert into fibry_actor as a (kind, actor, life, last)
       select cast(? as varchar), cast(? as varchar), 1 + cast(random() * 1e9 as bigint), 0
-      on conflict (kind, actor) do update set life = a.life + excluded.life returning life, last""";
+      on conflict (kind, actor) do update set life = a.life + excluded.life
+      returning life, last, case when a.xmax = 0 then set_config('synchronous_commit', 'off', true) end""";
 
   /**
    * Skips an actor that another transaction has locked, because that transaction begins a new life.
@@ -96,7 +97,7 @@ final class PostgresDialect {
   private static final String IS_AHEAD = "cast(? as xid8) >= pg_snapshot_xmax(pg_current_snapshot())";
 
   static final SqlDialect DIALECT =
-      new SqlDialect(SCHEMA, SET_TRANSACTION_OPTIONS, SET_UNFLUSHED_OPTIONS, BEGIN_LIFE, ADVANCE_LAST_TURNS,
+      new SqlDialect(SCHEMA, SET_TRANSACTION_OPTIONS, BEGIN_LIFE, ADVANCE_LAST_TURNS,
           INSERT_MESSAGES, INSERT_SNAPSHOTS,
           IS_AFTER, IS_FOREIGN, IS_AHEAD, 16 << 20);
 

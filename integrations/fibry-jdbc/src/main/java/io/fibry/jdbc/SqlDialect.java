@@ -14,10 +14,9 @@ import java.util.List;
  * @param setTransactionOptions limits how long this transaction may be idle (milliseconds), and
  * makes its commit wait for the disk. It is the first statement of a transaction, so it must change
  * no data (see {@link Database})
- * @param setUnflushedOptions takes the place of {@code setTransactionOptions} if the commit need
- * not wait for the disk, because a later commit that waits also flushes this transaction
  * @param beginLife begins a life of an actor (kind, actor), and returns the numbers of the life and
- * of the last turn. If commits can be lost, no later life may get the number of a lost life
+ * of the last turn. If this is the first life, the commit need not wait for the disk. If commits
+ * can be lost, no later life may get the number of a lost life
  * @param advanceLastTurns sets the last turns of actors with the expected life and last turn
  * (columns kind, actor, life, first, last), and returns their kind, actor and life
  * @param insertMessages stores a message if fewer than {@code max_pending} messages of its actor
@@ -31,8 +30,7 @@ import java.util.List;
  * @param isAhead a condition (tx): this database cluster has not used this transaction number yet
  * @param maxBodyBytes max bytes of a body
  */
-record SqlDialect(List<String> schema, String setTransactionOptions, String setUnflushedOptions,
-    String beginLife, String advanceLastTurns,
+record SqlDialect(List<String> schema, String setTransactionOptions, String beginLife, String advanceLastTurns,
     String insertMessages, String insertSnapshots,
     String isAfter, String isForeign, String isAhead, int maxBodyBytes) {
 

@@ -69,7 +69,7 @@ final class TableStore extends JdbcStore implements StoreBackend {
     await(actor);
     ViewOffset.kindReadBy(actor).ifPresent(historyCleaner::onViewMoved); // an earlier process may have left turns
     return read(actor,
-        () -> database.commitUnflushed(dialect, connection -> StoreTransactions.load(connection, dialect, actor)));
+        () -> database.commit(dialect, connection -> StoreTransactions.load(connection, dialect, actor)));
   }
 
   @Override
@@ -81,7 +81,7 @@ final class TableStore extends JdbcStore implements StoreBackend {
   public long beginLife(ActorId actor, long lastTurn) {
     await(actor);
     return read(actor,
-        () -> database.commitUnflushed(dialect,
+        () -> database.commit(dialect,
             connection -> StoreTransactions.beginLife(connection, dialect, actor, lastTurn)));
   }
 
