@@ -2,6 +2,7 @@ package io.fibry;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.fibry.net.ErrorBody;
 import io.fibry.net.HttpException;
 import io.fibry.net.HttpRoutes;
 import io.fibry.net.HttpServer;
@@ -76,6 +77,28 @@ class HttpSnippetsTest {
       assertEquals("order 7", get(server, "/orders/7"));
       assertEquals("line 0\nline 1\nline 2\n", get(server, "/count"));
       assertEquals("<p>shop</p>", get(server, "/"));
+    }
+  }
+
+  record User(String name) {}
+
+  @Test
+  void mountedRoutesHaveFilterOfTheirOwn() throws Exception {
+    // @start region="mount"
+    var admin = HttpRoutes.none().text("GET /users", exchange -> "users, for " + exchange.attribute(User.class).get())
+        .intercept((exchange, next) -> {
+          if (exchange.header("X-Key").isEmpty()) throw new HttpException(401, "who are you?");
+          exchange.attribute(User.class, new User("Ada"));
+          next.run();
+          exchange.header("Cache-Control", "no-store"); // the response is sent later
+        });
+    var routes = HttpRoutes.none().text("GET /", exchange -> "home").mount("/admin", admin)
+        .withErrorBody(ErrorBody.problemDetails());
+    // @end
+    try (var server = Stereotypes.fibers().embeddedHttpServer(0, routes)) {
+      assertEquals("home", get(server, "/"));
+      assertEquals("{\"type\":\"about:blank\",\"title\":\"Unauthorized\",\"status\":401,\"detail\":"
+          + "\"who are you?\",\"instance\":\"/admin/users\"}\n", get(server, "/admin/users"));
     }
   }
 

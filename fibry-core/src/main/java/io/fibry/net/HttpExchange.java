@@ -114,6 +114,26 @@ public interface HttpExchange {
   <T> T bodyAs(Class<T> type);
 
   /**
+   * Attaches an object to the exchange, for code that runs later. For example, code around a route
+   * attaches the user whom it has found.
+   *
+   * @param <T> the type of the object
+   * @param type the type under which the object is found; a second object of this type replaces the
+   * first
+   * @param value the object
+   * @return this exchange
+   */
+  <T> HttpExchange attribute(Class<T> type, T value);
+
+  /**
+   * {@return the object that was attached under this type, if there is one}
+   *
+   * @param <T> the type of the object
+   * @param type the type under which the object was attached
+   */
+  <T> Optional<T> attribute(Class<T> type);
+
+  /**
    * Sets the status of the response; by default 200. A response with 204, 205 or 304 has no body.
    *
    * @param code 200 to 599

@@ -29,8 +29,9 @@ public final class HttpRoutes {
    * @param failure the exception
    * @param exchange the exchange; its response has the status 500 and no headers, unless the rule
    * of {@code onFailure} sets others
+   * @param number names the failure in the log, if the status of the response is 500 or more
    */
-  public record FailedExchange<E>(E failure, HttpExchange exchange) {}
+  public record FailedExchange<E>(E failure, HttpExchange exchange, String number) {}
 
   final RouteTable table;
 
@@ -128,6 +129,8 @@ public final class HttpRoutes {
   public HttpRoutes webSocket(String path, Handler<WebSocketConnection> handler,
       UnaryOperator<WebSocketOptions> options) {
     Objects.requireNonNull(handler, "handler");
+    if (Objects.requireNonNull(path, "path").contains(" ") && !path.startsWith("GET "))
+      throw new IllegalArgumentException("'" + path + "' cannot be a WebSocket, which begins with a GET; give a path");
     var settings = WebSocketOptions.settings(options);
     return new HttpRoutes(table.withRoute(path, exchange -> WebSocketHandshake.handle(exchange, settings, handler)));
   }
@@ -135,10 +138,28 @@ public final class HttpRoutes {
   // ---- all routes together
 
   /**
+   * Adds all routes of {@code routes} below a path. They keep the code around them, their rules for
+   * failures, their codec and their error body; where they have none, those of these routes are
+   * used.
+   * {@snippet class="io.fibry.HttpSnippetsTest" region="mount"}
+   *
+   * @param path {@code /} or a path such as {@code /admin} or {@code /shops/{shop}}, without a
+   * slash at its end
+   * @param routes the routes to add
+   * @return these routes and the others
+   * @throws IllegalArgumentException if the path is malformed, has a method or ends with
+   * {@code {name...}}, or if a path has a route already
+   */
+  public HttpRoutes mount(String path, HttpRoutes routes) {
+    return new HttpRoutes(table.mount(path, Objects.requireNonNull(routes, "routes").table));
+  }
+
+  /**
    * Runs code around each route that has been added so far, but not around routes that are added
-   * later. The code may set headers before the handler, throw an {@link HttpException} instead of
-   * calling the handler, or catch the exceptions of the handler. The code may call {@code next} at
-   * most once.
+   * later. The code may throw an {@link HttpException} instead of calling the handler, or catch the
+   * exceptions of the handler. It may set the status and headers before the handler, and also after
+   * the handler of a {@link #text} or {@link #object} route. The code may call {@code next} at most
+   * once.
    *
    * @param code runs on the connection's actor
    * @return these routes, with the code around them
@@ -150,7 +171,7 @@ public final class HttpRoutes {
   /**
    * Responds with a status if a handler, or code around it, throws an exception of this type. The
    * first rule that fits is used. If no rule fits, the server decides (see {@link HttpServer}). If
-   * a rule is used, the exception is not logged.
+   * a rule is used, the exception is logged only if the status is 500 or more.
    *
    * @param type the type of the exception
    * @param status 400 to 599
@@ -165,7 +186,7 @@ public final class HttpRoutes {
   /**
    * Responds with a text if a handler, or code around it, throws an exception of this type. The
    * first rule that fits is used. If no rule fits, the server decides (see {@link HttpServer}). If
-   * a rule is used, the exception is not logged.
+   * a rule is used, the exception is logged only if the status is 500 or more.
    *
    * @param <E> the type of the exception
    * @param type the class of the exception
@@ -187,6 +208,17 @@ public final class HttpRoutes {
    */
   public HttpRoutes withBodyCodec(BodyCodec codec) {
     return new HttpRoutes(table.withBodyCodec(Objects.requireNonNull(codec, "codec")));
+  }
+
+  /**
+   * Sets the form of all error responses: of the server itself, of {@link HttpException}s and of
+   * {@link #onFailure(Class, int)}.
+   *
+   * @param errorBody makes the bodies, for example {@link ErrorBody#problemDetails}
+   * @return these routes, with the error body
+   */
+  public HttpRoutes withErrorBody(ErrorBody errorBody) {
+    return new HttpRoutes(table.withErrorBody(Objects.requireNonNull(errorBody, "errorBody")));
   }
 
   @Override

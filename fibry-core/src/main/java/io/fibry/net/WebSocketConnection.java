@@ -56,6 +56,14 @@ public interface WebSocketConnection extends AutoCloseable {
   InetSocketAddress remoteAddress();
 
   /**
+   * {@return the object that code around the route has attached under this type, if there is one}
+   *
+   * @param <T> the type of the object
+   * @param type the type under which the object was attached
+   */
+  <T> Optional<T> attribute(Class<T> type);
+
+  /**
    * {@return the TLS session, with the client's certificate if one was requested, or empty without
    * TLS}
    */

@@ -8,22 +8,13 @@ import io.fibry.support.Logged;
 import io.fibry.support.Patience;
 import io.fibry.testing.Promise;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.InetAddress;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
-import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import java.util.NoSuchElementException;
 import java.util.Optional;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.function.UnaryOperator;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -33,7 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * Tests which route is chosen, which parts of a request handlers can read, and how exceptions
  * become responses.
  */
-class HttpRoutesTest {
+class HttpRoutesTest extends HttpFixture {
   /** A codec that writes numbers as text, and needs no library. */
   private static final BodyCodec NUMBERS = new BodyCodec() {
     @Override
@@ -52,43 +43,9 @@ class HttpRoutesTest {
     }
   };
 
-  private final ServerScope net = new ServerScope();
-  private final HttpClient client = HttpClient.newHttpClient();
-  private final LinkedBlockingQueue<AccessLogEntry> log = new LinkedBlockingQueue<>();
-  private HttpServer server;
-
-  @AfterEach
-  void close() {
-    client.close();
-    net.close();
-  }
-
-  private void open(UnaryOperator<HttpRoutes> routes) {
-    server = HttpServer.open(net.scope.anonymous(), 0, routes.apply(HttpRoutes.none()), o -> o.withAccessLog(log::add));
-  }
-
-  private HttpRequest.Builder request(String path) {
-    return HttpRequest.newBuilder(URI.create("http://localhost:" + server.port() + path));
-  }
-
-  private HttpResponse<String> send(HttpRequest.Builder request) {
-    try {
-      return client.send(request.build(), BodyHandlers.ofString());
-    } catch (IOException failure) {
-      throw new UncheckedIOException(failure);
-    } catch (InterruptedException failure) {
-      throw new IllegalStateException(failure);
-    }
-  }
-
-  private String call(String method, String path) {
-    var response = send(request(path).method(method, BodyPublishers.noBody()));
-    return (response.statusCode() + " " + response.body()).strip();
-  }
-
   // ---- the choice of a route
 
-  private static HttpRoutes shop() {
+  static HttpRoutes shop() {
     return HttpRoutes.none().text("GET /orders", exchange -> "all")
         .text("POST /orders", exchange -> "new")
         .text("/orders/{id}", exchange -> exchange.method() + " order " + exchange.path("id"))

@@ -8,6 +8,7 @@ import io.fibry.MailboxFullException;
 import io.fibry.FailureOutcome;
 import io.fibry.RequestException;
 import io.fibry.block.Throwables;
+import io.fibry.net.ErrorBody;
 import io.fibry.net.HttpException;
 import io.fibry.net.http.HttpStatus.RequestRefusedException;
 import io.fibry.net.socket.ClientInput;
@@ -18,6 +19,7 @@ import io.fibry.net.socket.Listener;
 import java.io.EOFException;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CancellationException;
 
@@ -30,6 +32,9 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
     implements Listener.Conversation {
 
   interface Server extends ServerExchange.HandlerFailureLog {
+    /** Called when the user's code for the body of an error has failed. */
+    void logErrorBodyFailure(RuntimeException failure);
+
     /** Returns a permit for an exchange, or null if too many exchanges are running. */
     ExchangePermit tryAdmit();
 
@@ -77,6 +82,7 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
       socket.shutdown.endHead();
     } catch (RequestRefusedException refusal) {
       var response = new ServerResponse(out, true, false, false, false);
+      useErrorBody(response, routes.settings, Optional.empty());
       refuse(response, refusal.code);
       server.exchangeEnded(null, null, response, socket, startNanos);
       linger();
@@ -86,9 +92,11 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
         new ServerResponse(out, head.isHttp11, head.method.equals("HEAD"), head.keepsAlive, head.expectsContinue);
     var body = response.forRequest(new RequestBody(in, head, settings, response));
     var entry = routes.find(head.method, head.target.path());
+    var routeSettings = entry == null ? routes.settings : entry.settings().within(routes.settings);
+    useErrorBody(response, routeSettings, Optional.of(head.target.path()));
     response.onUpgraded(() -> server.exchangeEnded(head, entry, response, socket, startNanos));
     try {
-      respond(entry, head, body, response);
+      respond(entry, routeSettings, head, body, response);
     } finally {
       if (response.isUpgraded()) server.webSocketEnded(entry);
       else server.exchangeEnded(head, entry, response, socket, startNanos);
@@ -104,8 +112,8 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
    *
    * @param entry null if no route takes the request
    */
-  private void respond(RouteTable.RouteEntry entry, RequestHead head, RequestBody body, ServerResponse response)
-      throws IOException {
+  private void respond(RouteTable.RouteEntry entry, RouteTable.RouteSettings routeSettings, RequestHead head,
+      RequestBody body, ServerResponse response) throws IOException {
     var permit = entry == null ? null : server.tryAdmit();
     if (entry == null) refuse(response, head, routes.allowedMethods(head.target.path()));
     else if (permit == null) {
@@ -116,7 +124,7 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
       response.permit = permit;
       try {
         respond(entry,
-            new ServerExchange(builder, socket, head, body, response, entry.pattern(), routes.bodyCodec, server),
+            new ServerExchange(builder, socket, head, body, response, entry, routeSettings, server),
             response, body);
       } finally {
         permit.release();
@@ -137,6 +145,19 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
     } finally {
       exchange.end();
     }
+  }
+
+  private void useErrorBody(ServerResponse response, RouteTable.RouteSettings routeSettings, Optional<String> path) {
+    routeSettings.errorBody().ifPresent(errorBody -> response.setErrorContent((code, text) -> {
+      try {
+        return Objects.requireNonNull(
+            errorBody.contentOf(new ErrorBody.ErrorResponse(code, HttpStatus.reason(code), text, path)),
+            "the content of an error");
+      } catch (RuntimeException failure) {
+        server.logErrorBodyFailure(failure);
+        return null;
+      }
+    }));
   }
 
   /**
@@ -198,13 +219,13 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
       response.closeConnectionAfter();
       if (!socket.isClientError(failure)
           && !(failure instanceof InterruptedException || failure instanceof CancellationException))
-        server.log(failure, exchange, "not at all, because the client had disconnected");
+        log(failure, exchange, "not at all, because the client had disconnected");
     } else if (body.failure() != null) { // the body could not be read, and the handler has not caught this failure
       response.closeConnectionAfter();
       if (response.isSent() || !(body.failure() instanceof RequestRefusedException refusal)) socket.close();
       else refuse(response, refusal.code);
     } else if (response.isSent()) {
-      server.log(failure, exchange, "by closing the connection, because the response had begun");
+      log(failure, exchange, "by closing the connection, because the response had begun");
       response.closeConnectionAfter();
       if (response.endsWithConnection()) socket.reset(socket + " was cut off, because its response broke off");
       socket.close();
@@ -215,22 +236,32 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
     }
   }
 
-  private void refuse(ServerResponse response, Throwable failure, ServerExchange exchange) throws IOException {
-    Optional<String> text;
-    response.discard();
-    try {
-      text = routes.responseTo(failure, exchange);
-    } catch (Exception ruleFailure) { // a rule of the routes has failed
-      ruleFailure.addSuppressed(failure);
-      refuseByKind(response, ruleFailure, exchange);
-      return;
-    }
-    if (text.isPresent()) response.writeText(text.get());
-    else if (failure instanceof HttpException thrown) response.writeHandlerError(thrown.status(), thrown.getMessage());
-    else refuseByKind(response, failure, exchange);
+  private void log(Throwable failure, ServerExchange exchange, String outcome) {
+    server.log(server.newFailureNumber(), failure, exchange, outcome);
   }
 
-  private void refuseByKind(ServerResponse response, Throwable failure, ServerExchange exchange) throws IOException {
+  private void refuse(ServerResponse response, Throwable failure, ServerExchange exchange) throws IOException {
+    boolean hasResponse;
+    var number = server.newFailureNumber();
+    response.discard();
+    try {
+      hasResponse = RouteTable.respondTo(failure, exchange, number);
+    } catch (Exception ruleFailure) { // a rule of the routes has failed
+      ruleFailure.addSuppressed(failure);
+      response.discard();
+      refuseByKind(response, ruleFailure, exchange, number);
+      return;
+    }
+    if (hasResponse) {
+      if (response.code() >= 500) server.log(number, failure, exchange, String.valueOf(response.code()));
+      response.finish();
+    } else if (failure instanceof HttpException thrown)
+      response.writeHandlerError(thrown.status(), thrown.getMessage());
+    else refuseByKind(response, failure, exchange, number);
+  }
+
+  private void refuseByKind(ServerResponse response, Throwable failure, ServerExchange exchange, String number)
+      throws IOException {
     switch (Throwables.requestExceptionIn(failure)) {
       case MailboxFullException full -> refuse(response, 503);
       case ActorStoppedException stopped -> refuse(response, 503);
@@ -239,7 +270,10 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
       case RequestException unanswered when unanswered.outcome() == FailureOutcome.WILL_BE_DONE -> refuse(response,
           504);
       case RequestRefusedException refusal -> refuse(response, refusal.code); // thrown by a file route
-      default -> response.writeError(500, "Internal server error " + server.log(failure, exchange, "500") + "\n");
+      default -> {
+        server.log(number, failure, exchange, "500");
+        response.writeError(500, "Internal server error " + number + "\n");
+      }
     }
   }
 

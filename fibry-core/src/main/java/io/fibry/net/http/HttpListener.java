@@ -55,14 +55,23 @@ public final class HttpListener extends Listener<HttpServer> implements HttpServ
   }
 
   @Override
-  public String log(Throwable failure, HttpExchange exchange, String outcome) {
-    var failureNumber = HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextInt());
+  public String newFailureNumber() {
+    return HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextInt());
+  }
+
+  @Override
+  public void log(String failureNumber, Throwable failure, HttpExchange exchange, String outcome) {
     var exchangeText = blockBuilder.mayShowMessages() ? exchange.toString() : "an exchange";
     if (stackThrottle.isDue(failure))
       LOG.error("{}: failure {} of {} was answered {}", this, failureNumber, exchangeText, outcome, failure);
     else LOG.error("{}: failure {} of {} was answered {}; the same stack was logged within the last second: {}", this,
         failureNumber, exchangeText, outcome, blockBuilder.describe(failure));
-    return failureNumber;
+  }
+
+  @Override
+  public void logErrorBodyFailure(RuntimeException failure) {
+    if (stackThrottle.isDue(failure))
+      LOG.error("{}: the error body failed, so the error was sent as a text", this, failure);
   }
 
   @Override

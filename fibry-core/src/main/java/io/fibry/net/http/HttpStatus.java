@@ -36,6 +36,7 @@ public final class HttpStatus {
     return mayHaveBody(code) ? length : code == 205 ? 0 : -1;
   }
 
+  /** Returns the reason of a status, such as "Not Found". */
   static String reason(int code) {
     return switch (code) {
       case 200 -> "OK";

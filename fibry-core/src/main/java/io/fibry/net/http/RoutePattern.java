@@ -65,6 +65,8 @@ record RoutePattern(String text, Optional<String> method, List<PathSegment> segm
     var names = new HashSet<String>();
     var parts = path.equals("/") ? new String[0] : path.substring(1).split("/");
     for (int i = 0; i < parts.length; i++) {
+      if (parts[i].startsWith(":") || parts[i].matches("\\*+")) throw malformed(text, "'" + parts[i]
+          + "' would be a name that paths hardly have; give {name} for one segment, or {name...} for the rest");
       boolean isInBraces = parts[i].matches("\\{\\w+(\\.\\.\\.)?}");
       if (!isInBraces && (parts[i].contains("{") || parts[i].contains("}")))
         throw malformed(text, "'" + parts[i] + "' is neither a name nor {name} nor {name...}");
@@ -108,6 +110,27 @@ record RoutePattern(String text, Optional<String> method, List<PathSegment> segm
       start = end + 1;
     }
     return start > path.length() || segments.isEmpty() && path.length() == 1;
+  }
+
+  /** Returns whether routes can be mounted below this path. */
+  boolean mayHaveRoutesBelow() {
+    return method.isEmpty() && segments.stream().noneMatch(segment -> segment.kind == SegmentKind.REST);
+  }
+
+  /** Returns this pattern below another path. */
+  RoutePattern below(String prefix) {
+    var fullPath = prefix.equals("/") ? path() : path().equals("/") ? prefix : prefix + path();
+    return of(method.map(name -> name + " ").orElse("") + fullPath);
+  }
+
+  /** Returns the index at which {@code {name...}} begins, with its slash. The path must match. */
+  int restStart(String path) {
+    int start = 1;
+    for (var segment : segments) {
+      if (segment.kind == SegmentKind.REST) break;
+      start = segmentEnd(path, start) + 1;
+    }
+    return Math.min(start - 1, path.length());
   }
 
   /** Returns the parts of a path that match the names in braces, by name. The path must match. */

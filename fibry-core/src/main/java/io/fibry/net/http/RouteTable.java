@@ -2,6 +2,7 @@ package io.fibry.net.http;
 
 import io.fibry.Handler;
 import io.fibry.net.BodyCodec;
+import io.fibry.net.ErrorBody;
 import io.fibry.net.HttpExchange;
 import io.fibry.net.HttpRoutes;
 import io.fibry.net.HttpRoutes.FailedExchange;
@@ -14,36 +15,55 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeSet;
+import java.util.stream.Stream;
 
 /**
  * The table behind {@link HttpRoutes}: finds the route of a request, and the rule for a failure.
  * Immutable and thread-safe.
  */
 public final class RouteTable {
-  public static final RouteTable EMPTY = new RouteTable(List.of(), List.of(), Optional.empty());
+  public static final RouteTable EMPTY = new RouteTable(List.of(), RouteSettings.NONE);
 
   /** Handles an exchange. */
   public interface RouteHandler {
     void handle(ServerExchange exchange) throws Exception;
   }
 
-  /** A pattern, and the handler of the requests that it takes. */
-  record RouteEntry(RoutePattern pattern, RouteHandler handler) {}
+  /**
+   * A pattern, and the handler of the requests that it takes.
+   *
+   * @param settings the settings of the mounted routes from which the entry comes; they come before
+   * the settings of the table
+   */
+  record RouteEntry(RoutePattern pattern, RouteHandler handler, RouteSettings settings) {}
 
-  /** Responds to exceptions of one type. */
+  /**
+   * Responds to exceptions of one type.
+   *
+   * @param answer returns the text of the response; returns null if the status says all
+   */
   private record FailureRule<E>(Class<E> type, Handler.Returning<FailedExchange<E>, String> answer) {}
+
+  /** The settings that all routes of a table share. */
+  record RouteSettings(List<FailureRule<?>> rules, Optional<BodyCodec> bodyCodec, Optional<ErrorBody> errorBody) {
+    static final RouteSettings NONE = new RouteSettings(List.of(), Optional.empty(), Optional.empty());
+
+    /** Returns these settings, and those of the outer routes where these say nothing. */
+    RouteSettings within(RouteSettings outer) {
+      return new RouteSettings(Stream.concat(rules.stream(), outer.rules.stream()).toList(),
+          bodyCodec.or(() -> outer.bodyCodec), errorBody.or(() -> outer.errorBody));
+    }
+  }
 
   private final List<RouteEntry> entries; // all routes; the most exact route first
   // routes without names in braces, by path; unchanged after the constructor
   private final Map<String, List<RouteEntry>> fixed = new HashMap<>();
   private final List<RouteEntry> others; // routes with names in braces; the most exact route first
-  private final List<FailureRule<?>> rules;
-  final Optional<BodyCodec> bodyCodec;
+  final RouteSettings settings;
 
-  private RouteTable(List<RouteEntry> entries, List<FailureRule<?>> rules, Optional<BodyCodec> bodyCodec) {
+  private RouteTable(List<RouteEntry> entries, RouteSettings settings) {
     this.entries = entries;
-    this.rules = rules;
-    this.bodyCodec = bodyCodec;
+    this.settings = settings;
     for (var entry : entries) if (entry.pattern.isFixed())
       fixed.computeIfAbsent(entry.pattern.path(), path -> new ArrayList<>(1)).add(entry);
     this.others = entries.stream().filter(entry -> !entry.pattern.isFixed()).toList();
@@ -54,7 +74,7 @@ public final class RouteTable {
   }
 
   public RouteTable withObject(String pattern, Handler.Returning<HttpExchange, ?> handler) {
-    var codec = bodyCodec.orElseThrow(() -> new IllegalStateException(
+    var codec = settings.bodyCodec.orElseThrow(() -> new IllegalStateException(
         "'" + pattern + "' responds with objects, but these routes have no codec that "
             + "makes bytes of objects; call withBodyCodec(..) before"));
     return withRoute(pattern, exchange -> answerObject(handler, exchange, codec));
@@ -66,46 +86,71 @@ public final class RouteTable {
     if (pattern.method().isPresent() || !pattern.isFixed())
       throw new IllegalArgumentException(
           "'" + path + "' cannot have files below it; give a path without a method and without names in braces");
-    int prefixLength = path.equals("/") ? 0 : path.length();
-    return withRoute("GET " + (prefixLength == 0 ? "" : path) + "/{file...}",
-        exchange -> files.serve(exchange, exchange.path().substring(prefixLength)));
+    return withRoute("GET " + (path.equals("/") ? "" : path) + "/{file...}",
+        exchange -> files.serve(exchange, exchange.path().substring(exchange.route.pattern().restStart(exchange
+            .path()))));
   }
 
   public RouteTable withRoute(String pattern, RouteHandler handler) {
-    var newPattern = RoutePattern.of(pattern);
-    for (var entry : entries) if (entry.pattern.isEquivalent(newPattern)) throw new IllegalArgumentException(
+    return with(new RouteEntry(RoutePattern.of(pattern), handler, RouteSettings.NONE));
+  }
+
+  private RouteTable with(RouteEntry newEntry) {
+    var pattern = newEntry.pattern;
+    for (var entry : entries) if (entry.pattern.isEquivalent(pattern)) throw new IllegalArgumentException(
         "'" + pattern + "' has a route already"
-            + (entry.pattern.text().equals(pattern) ? "" : ", '" + entry.pattern + "'")
+            + (entry.pattern.text().equals(pattern.text()) ? "" : ", '" + entry.pattern + "'")
             + "; give each path only one route");
     var newEntries = new ArrayList<>(entries);
-    newEntries.add(new RouteEntry(newPattern, handler));
+    newEntries.add(newEntry);
     newEntries.sort(Comparator.comparing(RouteEntry::pattern, RoutePattern.ORDER)
         .thenComparing(entry -> entry.pattern.method().isEmpty())); // routes for one method come first
-    return new RouteTable(List.copyOf(newEntries), rules, bodyCodec);
+    return new RouteTable(List.copyOf(newEntries), settings);
+  }
+
+  /** Adds all routes of another table below a path. They keep the settings of their table. */
+  public RouteTable mount(String path, RouteTable mounted) {
+    if (!RoutePattern.of(path).mayHaveRoutesBelow()) throw new IllegalArgumentException("'" + path
+        + "' cannot have routes below it; give a path without a method and without {name...}");
+    var table = this;
+    for (var entry : mounted.entries)
+      table = table.with(new RouteEntry(entry.pattern.below(path), entry.handler,
+          entry.settings.within(mounted.settings)));
+    return table;
   }
 
   public RouteTable withBodyCodec(BodyCodec codec) {
-    return new RouteTable(entries, rules, Optional.of(codec));
+    return new RouteTable(entries, new RouteSettings(settings.rules, Optional.of(codec), settings.errorBody));
+  }
+
+  public RouteTable withErrorBody(ErrorBody errorBody) {
+    return new RouteTable(entries, new RouteSettings(settings.rules, settings.bodyCodec, Optional.of(errorBody)));
   }
 
   public <E extends Throwable> RouteTable withFailureStatus(Class<E> type, int status) {
-    return withFailureRule(type, failed -> {
+    return withRule(new FailureRule<>(type, failed -> {
       failed.exchange().status(status);
-      return HttpStatus.codeAndReason(status) + "\n";
-    });
+      return null;
+    }));
   }
 
   public <E extends Throwable> RouteTable withFailureRule(Class<E> type,
       Handler.Returning<FailedExchange<E>, String> answer) {
-    var newRules = new ArrayList<>(rules);
-    newRules.add(new FailureRule<>(type, answer));
-    return new RouteTable(entries, List.copyOf(newRules), bodyCodec);
+    return withRule(new FailureRule<>(type, failed -> Objects.requireNonNull(answer.handle(failed),
+        () -> "the response to a " + type.getSimpleName() + " is null; let it be a text")));
+  }
+
+  private RouteTable withRule(FailureRule<?> rule) {
+    var newRules = new ArrayList<>(settings.rules);
+    newRules.add(rule);
+    return new RouteTable(entries,
+        new RouteSettings(List.copyOf(newRules), settings.bodyCodec, settings.errorBody));
   }
 
   /** Returns a table that runs the code around each route of this table. */
   public RouteTable intercept(Handler.Interceptor<HttpExchange> code) {
-    return new RouteTable(entries.stream().map(entry -> new RouteEntry(entry.pattern, intercept(code, entry))).toList(),
-        rules, bodyCodec);
+    return new RouteTable(entries.stream()
+        .map(entry -> new RouteEntry(entry.pattern, intercept(code, entry), entry.settings)).toList(), settings);
   }
 
   private static RouteHandler intercept(Handler.Interceptor<HttpExchange> code, RouteEntry entry) {
@@ -155,18 +200,25 @@ public final class RouteTable {
   }
 
   /**
-   * Applies the first rule that fits the failure, and returns its text. Returns empty if no rule
+   * Applies the first rule that fits the failure, and sets the response. Returns whether a rule
    * fits.
+   *
+   * @param number the number of the failure, under which it may be logged
    */
-  Optional<String> responseTo(Throwable failure, ServerExchange exchange) throws Exception {
-    for (var rule : rules) if (rule.type.isInstance(failure)) return Optional.of(answer(rule, failure, exchange));
-    return Optional.empty();
+  static boolean respondTo(Throwable failure, ServerExchange exchange, String number) throws Exception {
+    for (var rule : exchange.settings.rules) if (rule.type.isInstance(failure)) {
+      respond(rule, failure, exchange, number);
+      return true;
+    }
+    return false;
   }
 
-  private static <E> String answer(FailureRule<E> rule, Throwable failure, ServerExchange exchange) throws Exception {
+  private static <E> void respond(FailureRule<E> rule, Throwable failure, ServerExchange exchange, String number)
+      throws Exception {
     exchange.response.reset(500);
-    return Objects.requireNonNull(rule.answer.handle(new FailedExchange<>(rule.type.cast(failure), exchange)),
-        () -> "the response to a " + rule.type.getSimpleName() + " is null; let it be a text");
+    var text = rule.answer.handle(new FailedExchange<>(rule.type.cast(failure), exchange, number));
+    if (text == null) exchange.response.setError(HttpStatus.codeAndReason(exchange.response.code()));
+    else exchange.response.setText(text);
   }
 
   // ---- responses
@@ -174,20 +226,16 @@ public final class RouteTable {
   private static void answerText(Handler.Returning<HttpExchange, String> handler, ServerExchange exchange)
       throws Exception {
     exchange.forbidWriting("the text");
-    var text = handler.handle(exchange);
-    exchange.endHandling();
-    exchange.response.writeText(Objects.requireNonNull(text, () -> "the handler of " + exchange
+    exchange.response.setText(Objects.requireNonNull(handler.handle(exchange), () -> "the handler of " + exchange
         + " returned null; let it return a text, which may be empty"));
   }
 
   private static void answerObject(Handler.Returning<HttpExchange, ?> handler, ServerExchange exchange, BodyCodec codec)
       throws Exception {
     exchange.forbidWriting("the object");
-    Object object = handler.handle(exchange);
-    exchange.endHandling();
-    Objects.requireNonNull(object, () -> "the handler of " + exchange
+    Object object = Objects.requireNonNull(handler.handle(exchange), () -> "the handler of " + exchange
         + " returned null; let it return an object, or throw new HttpException(404, ..)");
-    exchange.response.writeBytes(codec.mediaType(), codec.write(object));
+    exchange.response.setBytes(codec.mediaType(), codec.write(object));
   }
 
   @Override

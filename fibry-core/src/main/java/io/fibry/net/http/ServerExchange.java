@@ -2,7 +2,6 @@ package io.fibry.net.http;
 
 import io.fibry.Actor;
 import io.fibry.ActorBuilder;
-import io.fibry.net.BodyCodec;
 import io.fibry.net.HttpException;
 import io.fibry.net.HttpExchange;
 import io.fibry.net.socket.ClientOutbox;
@@ -14,6 +13,7 @@ import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -26,13 +26,16 @@ public final class ServerExchange implements HttpExchange {
 
   /** Logs the failures of handlers. */
   public interface HandlerFailureLog {
+    /** Returns a number by which the log line of a failure can be found. */
+    String newFailureNumber();
+
     /**
      * Logs a failure.
      *
+     * @param number the number of the failure
      * @param outcome ends the sentence "the failure was answered ..", for example with "500"
-     * @return the number by which the log line can be found
      */
-    String log(Throwable failure, HttpExchange exchange, String outcome);
+    void log(String number, Throwable failure, HttpExchange exchange, String outcome);
   }
 
   public final ActorBuilder<Object> builder;
@@ -41,8 +44,9 @@ public final class ServerExchange implements HttpExchange {
   public final RequestBody body;
   public final ServerResponse response;
   public final HandlerFailureLog failureLog;
-  private final Optional<BodyCodec> bodyCodec;
-  private final RoutePattern pattern;
+  final RouteTable.RouteEntry route;
+  final RouteTable.RouteSettings settings; // of the route, and of all routes
+  private Map<Class<?>, Object> attributes = Map.of(); // by type; immutable until the first is set
   private byte[] bodyBytes; // null until the handler reads the whole body
   // parts of the path by their names in the route's braces; null until the first call of path(name)
   private Map<String, String> pathParts;
@@ -52,9 +56,10 @@ public final class ServerExchange implements HttpExchange {
   private ClientOutbox<String> eventOutbox; // null until the handler calls eventActor()
 
   ServerExchange(ActorBuilder<Object> builder, ClientSocket socket, RequestHead head, RequestBody body,
-      ServerResponse response, RoutePattern pattern, Optional<BodyCodec> bodyCodec, HandlerFailureLog failureLog) {
-    this.pattern = pattern;
-    this.bodyCodec = bodyCodec;
+      ServerResponse response, RouteTable.RouteEntry route, RouteTable.RouteSettings settings,
+      HandlerFailureLog failureLog) {
+    this.route = route;
+    this.settings = settings;
     this.builder = builder;
     this.socket = socket;
     this.head = head;
@@ -75,9 +80,9 @@ public final class ServerExchange implements HttpExchange {
 
   @Override
   public String path(String name) {
-    if (pathParts == null) pathParts = pattern.parts(path());
+    if (pathParts == null) pathParts = route.pattern().parts(path());
     var part = pathParts.get(Objects.requireNonNull(name, "name"));
-    if (part == null) throw new IllegalArgumentException("the route '" + pattern + "' has no {" + name + "}");
+    if (part == null) throw new IllegalArgumentException("the route '" + route.pattern() + "' has no {" + name + "}");
     return part;
   }
 
@@ -150,7 +155,7 @@ public final class ServerExchange implements HttpExchange {
 
   @Override
   public <T> T bodyAs(Class<T> type) {
-    var codec = bodyCodec.orElseThrow(() -> new IllegalStateException(
+    var codec = settings.bodyCodec().orElseThrow(() -> new IllegalStateException(
         "no codec converts the body of " + this + " to an object; call withBodyCodec(..) of the routes"));
     checkType(codec.mediaType());
     var content = wholeBody();
@@ -175,6 +180,19 @@ public final class ServerExchange implements HttpExchange {
 
   private static HttpException refused(int code, String reason) {
     return new HttpException(code, HttpStatus.codeAndReason(code) + ": " + reason);
+  }
+
+  @Override
+  public <T> HttpExchange attribute(Class<T> type, T value) {
+    Objects.requireNonNull(type, "type");
+    if (attributes.isEmpty()) attributes = new HashMap<>();
+    attributes.put(type, type.cast(Objects.requireNonNull(value, "value")));
+    return this;
+  }
+
+  @Override
+  public <T> Optional<T> attribute(Class<T> type) {
+    return Optional.ofNullable(type.cast(attributes.get(Objects.requireNonNull(type, "type"))));
   }
 
   @Override

@@ -1,5 +1,6 @@
 package io.fibry.net.http;
 
+import io.fibry.net.ErrorBody;
 import io.fibry.net.http.ResponseBody.Framing;
 import io.fibry.net.socket.ByteBuilder;
 import io.fibry.net.socket.ExchangePermit;
@@ -14,6 +15,7 @@ import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.BiFunction;
 
 /**
  * The response to one request. Status and headers are sent with the first bytes of the body. Used
@@ -52,7 +54,10 @@ public final class ServerResponse implements RequestBody.Expectation, ResponseBo
   private long bytesSent; // bytes of the response with its head, and of a 100 Continue before it
   private boolean isComplete; // no more bytes are written through this object
   private ResponseBody bodyStream; // null until the handler writes
+  private byte[] wholeBody; // returned by the handler, and sent when the code around the handler has returned, too
+  private byte[] typeLine; // the Content-Type of the whole body, unless a handler has set another
   private IOException failure; // set by a failed write; null before
+  private BiFunction<Integer, String, ErrorBody.Content> errorContent = (code, text) -> null;
   private Runnable onUpgraded = () -> {};
   private boolean isUpgraded;
 
@@ -134,13 +139,34 @@ public final class ServerResponse implements RequestBody.Expectation, ResponseBo
     if (!isSent) write(CONTINUE, CONTINUE.length);
   }
 
-  void writeText(String text) throws IOException {
-    writeWhole(text.getBytes(StandardCharsets.UTF_8), PLAIN_TEXT);
+  /** Sets the whole body. Until {@link #finish}, the status and the headers may change. */
+  void setText(String text) {
+    setWhole(text.getBytes(StandardCharsets.UTF_8), PLAIN_TEXT);
   }
 
-  void writeBytes(String type, byte[] body) throws IOException {
-    if (!hasType) header("Content-Type", type);
-    writeWhole(body, NOTHING);
+  /** Sets the whole body, like {@link #setText}. */
+  void setBytes(String type, byte[] body) {
+    setWhole(body, ByteBuilder.latin1Bytes("Content-Type: " + type + "\r\n"));
+  }
+
+  /** Sets the text of an error as the whole body, in the form that the routes give to errors. */
+  void setError(String line) {
+    var content = errorContent.apply(code, line);
+    if (content == null) setText(line + "\n");
+    else {
+      header("Content-Type", content.mediaType()); // also in place of the type that the handler has set
+      setWhole(content.text().getBytes(StandardCharsets.UTF_8), NOTHING);
+    }
+  }
+
+  private void setWhole(byte[] body, byte[] typeLine) {
+    if (isSent) throw new IllegalStateException("the response was sent already, and a request has only one");
+    this.wholeBody = body;
+    this.typeLine = typeLine;
+  }
+
+  void writeText(String text) throws IOException {
+    writeWhole(text.getBytes(StandardCharsets.UTF_8), PLAIN_TEXT);
   }
 
   private void writeWhole(byte[] body, byte[] typeLine) throws IOException {
@@ -152,10 +178,14 @@ public final class ServerResponse implements RequestBody.Expectation, ResponseBo
     write(message.bytes, message.length);
   }
 
-  /** Discards the part of the body that the handler has written. Called if nothing was sent. */
+  /**
+   * Discards the body that the handler has returned, or the part that it has written. Called if
+   * nothing was sent.
+   */
   void discard() {
     if (bodyStream != null) bodyStream.forbidWriting();
     bodyStream = null;
+    wholeBody = null;
   }
 
   /** Sets the status, and discards the headers of the handler. */
@@ -170,14 +200,29 @@ public final class ServerResponse implements RequestBody.Expectation, ResponseBo
   public void writeError(int code, String text, String... headers) throws IOException {
     reset(code);
     this.headers = List.of(headers);
-    writeText(text);
+    writeErrorText(text);
   }
 
   /** Sends the response of an HttpException, with the headers of the handler. */
   void writeHandlerError(int code, String text) throws IOException {
     this.code = code;
     declaredLength = -1;
-    writeText(text.endsWith("\n") ? text : text + "\n");
+    writeErrorText(text);
+  }
+
+  /** Sends the text in the form that the routes give to errors. A status below 400 is no error. */
+  private void writeErrorText(String text) throws IOException {
+    if (code >= 400) setError(text.endsWith("\n") ? text.substring(0, text.length() - 1) : text);
+    else setText(text.isEmpty() || text.endsWith("\n") ? text : text + "\n");
+    finish();
+  }
+
+  /**
+   * Sets the function that makes the content of an error from its status and text. The function
+   * returns null for a plain text.
+   */
+  void setErrorContent(BiFunction<Integer, String, ErrorBody.Content> errorContent) {
+    this.errorContent = errorContent;
   }
 
   /** Sends the head of a response that ends when the connection ends. */
@@ -235,7 +280,8 @@ public final class ServerResponse implements RequestBody.Expectation, ResponseBo
 
   /** Sends the rest of the response, if there is any. */
   void finish() throws IOException {
-    if (!isComplete) outputStream().close();
+    if (wholeBody != null) writeWhole(wholeBody, typeLine);
+    else if (!isComplete) outputStream().close();
   }
 
   boolean hasBody() {
@@ -307,7 +353,7 @@ public final class ServerResponse implements RequestBody.Expectation, ResponseBo
 
   /** Returns whether a status was set, or the body has begun. */
   boolean isBegun() {
-    return isStatusSet || bodyStream != null || isSent;
+    return isStatusSet || bodyStream != null || wholeBody != null || isSent;
   }
 
   int code() {

@@ -1,0 +1,217 @@
+package io.fibry.net;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.support.Logged;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.NoSuchElementException;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Tests routes below a path of other routes, code around routes, and the bodies of errors. */
+class HttpMountTest extends HttpFixture {
+  // ---- mounted routes
+
+  @ParameterizedTest
+  @CsvSource(delimiter = '|', value = {
+    "GET | /shop/orders | 200 all", "POST | /shop/orders | 200 new", "DELETE | /shop/orders/7 | 200 DELETE order 7",
+    "GET | /shop/docs/a/b | 200 page 'a/b'", "GET | /shop | 200 home", "GET | / | 200 outer",
+    "GET | /shop/ | 404 404 Not Found",
+    "GET | /orders | 404 404 Not Found", "PUT | /shop/orders | 405 405 Method Not Allowed",
+    "GET | /shops/9/orders/7 | 200 order 7 of 9"})
+  void mountedRoutesTakePathsBelowTheirPath(String method, String path, String expected) {
+    var ofShop = HttpRoutes.none().text("GET /orders/{id}",
+        exchange -> "order " + exchange.path("id") + " of " + exchange.path("shop"));
+    open(routes -> routes.text("GET /", exchange -> "outer").mount("/shop", HttpRoutesTest.shop())
+        .mount("/shops/{shop}", ofShop));
+
+    assertEquals(expected, call(method, path));
+  }
+
+  @Test
+  void mountedFilesAreFoundBelowBothPaths(@TempDir Path folder) throws IOException {
+    Files.writeString(folder.resolve("a.txt"), "text of a");
+    Files.writeString(folder.resolve("index.html"), "index");
+    open(routes -> routes.mount("/m/{x}", HttpRoutes.none().files("/docs", folder)));
+
+    assertEquals("200 text of a", call("GET", "/m/1/docs/a.txt"));
+    assertEquals("200 index", call("GET", "/m/1/docs/"));
+  }
+
+  @Test
+  void filterOfMountedRoutesLeavesOtherRoutesAlone() {
+    var inner = HttpRoutes.none().text("/a", exchange -> "a").intercept((exchange, next) -> {
+      throw new HttpException(401, "no");
+    });
+    open(routes -> routes.text("/b", exchange -> "b").mount("/in", inner).text("/c", exchange -> "c"));
+
+    assertEquals("401 no", call("GET", "/in/a"));
+    assertEquals("200 b", call("GET", "/b"));
+    assertEquals("200 c", call("GET", "/c"));
+  }
+
+  @Test
+  void rulesOfMountedRoutesComeBeforeOuterRules() {
+    var inner = HttpRoutes.none().text("/a", exchange -> {
+      throw new NoSuchElementException("planned");
+    }).text("/b", exchange -> {
+      throw new IllegalStateException("planned");
+    }).onFailure(NoSuchElementException.class, 404);
+    open(routes -> routes.mount("/", inner).onFailure(RuntimeException.class, 409));
+
+    assertEquals("404 404 Not Found", call("GET", "/a"));
+    assertEquals("409 409 Conflict", call("GET", "/b"));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"GET /a", "/a/{rest...}", "/a/", "a"})
+  void pathThatCannotHaveRoutesBelowIsRefused(String path) {
+    var refusal =
+        assertThrows(IllegalArgumentException.class, () -> HttpRoutes.none().mount(path, HttpRoutesTest.shop()));
+
+    assertTrue(refusal.getMessage().contains("'" + path + "'"), refusal.getMessage());
+  }
+
+  @Test
+  void mountRefusesPathThatHasRouteAlready() {
+    var routes = HttpRoutes.none().text("GET /shop/orders", exchange -> "");
+
+    var refusal = assertThrows(IllegalArgumentException.class, () -> routes.mount("/shop", HttpRoutesTest.shop()));
+
+    assertTrue(refusal.getMessage().contains("'GET /shop/orders' has a route already"), refusal.getMessage());
+  }
+
+  // ---- filters
+
+  @Test
+  void filterMayChangeStatusAndHeadersAfterHandler() {
+    open(routes -> routes.text("/a", exchange -> "a").intercept((exchange, next) -> {
+      next.run();
+      exchange.status(202).header("X-Time", "3 ms");
+    }));
+
+    var response = send(request("/a"));
+
+    assertEquals("202 a", response.statusCode() + " " + response.body());
+    assertEquals(Optional.of("3 ms"), response.headers().firstValue("X-Time"));
+  }
+
+  @Test
+  void failureOfFilterAfterHandlerReplacesResponse() {
+    open(routes -> routes.text("/a", exchange -> "a").intercept((exchange, next) -> {
+      next.run();
+      throw new HttpException(409, "too late");
+    }));
+
+    assertEquals("409 too late", call("GET", "/a"));
+  }
+
+  @Test
+  void handlerReadsAttributeThatFilterHasSet() {
+    open(routes -> routes
+        .text("/a", exchange -> exchange.attribute(String.class).orElse("none") + exchange.attribute(Integer.class))
+        .intercept((exchange, next) -> {
+          exchange.attribute(String.class, "old").attribute(String.class, "new");
+          next.run();
+        }).text("/b", exchange -> exchange.attribute(String.class).orElse("none")));
+
+    assertEquals("200 newOptional.empty", call("GET", "/a"));
+    assertEquals("200 none", call("GET", "/b"));
+  }
+
+  // ---- error bodies
+
+  @ParameterizedTest
+  @CsvSource(delimiter = '|', value = {
+    "/none | 404 | Not Found | 404 Not Found", "/thrown | 418 | Client Error | I am a \"teapot\"",
+    "/rule | 409 | Conflict | 409 Conflict"})
+  void problemDetailsDescribeErrors(String path, int status, String title, String detail) {
+    open(routes -> routes.text("/thrown", exchange -> {
+      exchange.header("Content-Type", "text/html");
+      throw new HttpException(418, "I am a \"teapot\"");
+    }).text("/rule", exchange -> {
+      throw new IllegalStateException("planned");
+    }).onFailure(IllegalStateException.class, 409).withErrorBody(ErrorBody.problemDetails()));
+
+    var response = send(request(path));
+
+    assertEquals(status, response.statusCode());
+    assertEquals(List.of("application/problem+json"), response.headers().allValues("Content-Type"));
+    assertEquals("{\"type\":\"about:blank\",\"title\":\"" + title + "\",\"status\":" + status + ",\"detail\":\""
+        + detail.replace("\"", "\\\"") + "\",\"instance\":\"" + path + "\"}\n", response.body());
+  }
+
+  @Test
+  void errorOfMalformedRequestHasNoPath() throws IOException {
+    open(routes -> routes.withErrorBody(error -> new ErrorBody.Content("text/x", error.status() + " " + error.path())));
+
+    assertTrue(
+        RawClient.sendAndReadAll(server.port(), "GET / HTTP/1.1\r\n\r\n").endsWith("\r\n\r\n400 Optional.empty"));
+  }
+
+  @Test
+  void failingErrorBodyIsLoggedAndErrorSentAsText() {
+    try (var logged = new Logged()) {
+      open(routes -> routes.withErrorBody(error -> {
+        throw new IllegalStateException("planned");
+      }));
+
+      assertEquals("404 404 Not Found", call("GET", "/none"));
+      assertTrue(logged.text().contains("the error body failed"), logged.text());
+    }
+  }
+
+  @Test
+  void errorBodyOfMountedRoutesHoldsForThemOnly() {
+    var inner = HttpRoutes.none().text("/a", exchange -> {
+      throw new HttpException(409, "planned");
+    }).withErrorBody(error -> new ErrorBody.Content("text/x", "inner " + error.text()));
+    open(routes -> routes.mount("/in", inner));
+
+    assertEquals("409 inner planned", call("GET", "/in/a"));
+    assertEquals("404 404 Not Found", call("GET", "/in/b"));
+  }
+
+  @Test
+  void ruleWithStatusOf500IsLoggedWithItsNumber() {
+    try (var logged = new Logged()) {
+      open(routes -> routes.text("/a", exchange -> {
+        throw new IllegalStateException("planned");
+      }).text("/b", exchange -> {
+        throw new NoSuchElementException("planned");
+      }).onFailure(IllegalStateException.class, failed -> failed.number())
+          .onFailure(NoSuchElementException.class, 404));
+
+      var number = call("GET", "/a").replace("500 ", "");
+      assertEquals("404 404 Not Found", call("GET", "/b"));
+
+      assertTrue(logged.text().contains("failure " + number + " of GET /a was answered 500"), logged.text());
+      assertTrue(!logged.text().contains("GET /b"), logged.text());
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"/orders/:id", "/orders/*", "/orders/**"})
+  void patternOfOtherFrameworkIsRefusedWithAdvice(String pattern) {
+    var refusal = assertThrows(IllegalArgumentException.class, () -> HttpRoutes.none().text(pattern, exchange -> ""));
+
+    assertTrue(refusal.getMessage().contains("give {name}"), refusal.getMessage());
+  }
+
+  @Test
+  void webSocketRefusesMethodOtherThanGet() {
+    var refusal = assertThrows(IllegalArgumentException.class,
+        () -> HttpRoutes.none().webSocket("POST /ws", connection -> {}));
+
+    assertTrue(refusal.getMessage().contains("'POST /ws'"), refusal.getMessage());
+  }
+}
