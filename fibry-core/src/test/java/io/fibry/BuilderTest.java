@@ -37,7 +37,7 @@ class BuilderTest {
   private final List<Object> log = new CopyOnWriteArrayList<>();
 
   @Test
-  void builderStepLeavesOriginalBuilderUnchanged() {
+  void builderMethodsLeaveTheirBuilderUnchanged() {
     var originalBuilder = scope.named("plain");
 
     originalBuilder.strategy(Strategy.THREAD);

@@ -156,7 +156,7 @@ class DiagnosisTest {
   }
 
   @Test
-  void timeoutTextShowsQueuePositionOfLaterRequest() {
+  void timeoutTextsOfTwoRequestsShowQueuePositions() {
     var actor = Job.worker(builder);
     occupy(actor, "Slow[1]");
     var firstTimeout = startAsk(actor, "first");

@@ -70,7 +70,7 @@ class OutcomeTest {
 
   @Test
   @Promise("4.19")
-  void timedOutRequestHasOutcomeNotDoneOnlyIfNotBegun() {
+  void timedOutRequestHasOutcomeNotDoneOnlyIfHandlerNeverBegan() {
     var worker = worker(Mailbox.unbounded());
     var askers = new ArrayList<Thread>();
     var failures = new ConcurrentHashMap<Object, Throwable>();
@@ -115,7 +115,7 @@ class OutcomeTest {
    */
   @Test
   @Promise("4.19")
-  void retryOfNotDoneRequestHandlesNoRequestTwice() throws Exception {
+  void repeatedNotDoneRequestIsHandledExactlyOnce() throws Exception {
     long seed = StressRuns.seed();
     System.out.println("outcomes of requests: -Dfibry.seed=" + seed);
     var random = new Random(seed);

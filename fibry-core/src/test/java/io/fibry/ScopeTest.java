@@ -80,7 +80,7 @@ class ScopeTest {
 
   @Promise("16.2")
   @Test
-  void findSearchesOnlyItsOwnScope() {
+  void scopeFindsOnlyItsOwnActors() {
     try (var scope = ActorSystem.openScope("outer"); var inner = scope.openScope("inner")) {
       var clerk = inner.named("clerk").protocol(String.class).newActor((String m) -> {});
 

@@ -169,7 +169,7 @@ class SinkTest {
   }
 
   @Test
-  void restartKeepsGivenObject() {
+  void restartedSinkKeepsItsObject() {
     var object = new StringBuilder("a");
     var text = scope.anonymous().onFailure(FailurePolicy.restart().withoutLog()).newSink(object);
 
@@ -181,7 +181,7 @@ class SinkTest {
   }
 
   @Test
-  void restartedWorkerKeepsGivenObject() {
+  void restartedSinkOfPoolKeepsItsObject() {
     var object = new StringBuilder("a");
     var text = Pools.fixed(scope.anonymous().onFailure(FailurePolicy.restart().withoutLog()), 1).newSink(object);
 
@@ -206,7 +206,7 @@ class SinkTest {
 
   /** A builder reuses the behavior of its last sink until its settings change. */
   @Test
-  void newSettingsHoldForLaterSinksOnly() {
+  void interceptorAppliesOnlyToSinksOfItsBuilder() {
     var builder = scope.anonymous();
     var plain = builder.newSink(new StringBuilder());
     var intercepted = new ArrayList<Object>();
@@ -223,7 +223,7 @@ class SinkTest {
   }
 
   @Test
-  void interceptorRunsCodeOfSinkWithGivenObject() {
+  void codeOfSinkWithObjectRunsThroughInterceptor() {
     var intercepted = new ArrayList<Object>();
     var text = scope.anonymous().intercept((message, next) -> {
       intercepted.add(message);

@@ -286,7 +286,7 @@ class StrategyTest {
 
   @Promise("6.3")
   @Test
-  void busyActorDoesNotStarveOtherOnSameExecutorThread() {
+  void busyActorDoesNotStarveActorOnSameExecutorThread() {
     var executor = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().factory());
     var served = new CountDownLatch(1);
     var greedyActor =
@@ -396,7 +396,7 @@ class StrategyTest {
   }
 
   @Test
-  void executorThreadCountsAsOutsideHandlerAfterMessage() {
+  void executorThreadIsNotInHandlerAfterActorAnswered() {
     var executor = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().name("mine").factory());
     var actor = scope.named("guest").strategy(Strategy.of(executor))
         .newActorWithReturn((Object m) -> Thread.currentThread().getName());

@@ -60,7 +60,7 @@ class SupervisionTest {
   }
 
   @Test
-  void resumeKeepsState() {
+  void resumePolicyKeepsState() {
     var actor = actor(FailurePolicy.resume());
 
     sendAndAwait(actor, "a", new IOException("planned"), "b");
@@ -153,7 +153,7 @@ class SupervisionTest {
   }
 
   @Test
-  void stopEndsActorWithThrownFailure() {
+  void stopPolicyEndsActorWithThrownFailure() {
     var actor = actor(FailurePolicy.stop());
     var failure = new IOException("planned");
 
@@ -233,7 +233,7 @@ class SupervisionTest {
 
   @Promise("17.7")
   @Test
-  void chosenPolicyOverridesOptionsOfChoosePolicy() {
+  void optionsOfChosenPolicyOverrideOptionsOfChoosePolicy() {
     var policy = FailurePolicy.choose(failure -> failure instanceof IOException
         ? FailurePolicy.restart().withBudget(1, Patience.LONG) : FailurePolicy.restart()).withBudget(7, Patience.LONG)
         .withRetries(2);
@@ -246,7 +246,7 @@ class SupervisionTest {
 
   @Promise("17.7")
   @Test
-  void choiceOfRestartAllEscalatesToScope() {
+  void chosenRestartAllPolicyEscalatesFailureToScope() {
     var supervised = scope.openScope("supervised", o -> o.withFailurePolicy(FailurePolicy.restart()));
     var actor =
         supervised.anonymous().onFailure(FailurePolicy.choose(failure -> FailurePolicy.restartAll()).withoutLog())
