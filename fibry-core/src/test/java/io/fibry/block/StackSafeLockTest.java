@@ -39,7 +39,7 @@ class StackSafeLockTest {
 
   @Promise("8.5")
   @Test
-  void fiberThatCannotParkSpinsForLockWhoseHoldersNeverWait() {
+  void fiberThatCannotParkSpinsUntilLockIsFree() {
     var spinningLock = new StackSafeLock(true);
     spinningLock.acquire();
     var arrival = new CountDownLatch(1);

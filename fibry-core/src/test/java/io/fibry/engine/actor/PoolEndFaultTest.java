@@ -71,7 +71,7 @@ class PoolEndFaultTest {
   }
 
   @Test
-  void killInterruptsPoolHandlerButNotExitHookAfterIt() {
+  void killInterruptsHandlerButNotLaterExitHookOfPool() {
     var gate = new Gate();
     var interrupted = new CompletableFuture<Boolean>();
     var pool = Pools.fixed(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), 2)

@@ -344,7 +344,7 @@ class AccountsTest {
 
   @Promise("19.4")
   @Test
-  void deadLettersReachOwnOrInheritedListenerOfScope() {
+  void scopeReportsDeadLettersToOwnOrInheritedListener() {
     var ownListener = new RecordedLetters();
     send(actor(scope.openScope("own", o -> o.withDeadLetterListener(ownListener))), 0, 1);
     send(actor(scope.openScope("inherits")), 0, 2);

@@ -130,7 +130,7 @@ class ActorLeakTest {
   }
 
   @Test
-  void timerReferencedAfterActorEndRetainsNoOtherTimer() {
+  void timerOfEndedActorKeepsNoMessagesOfOtherTimers() {
     var actor = ActorSystem.anonymous().newActor((Object message) -> {});
     var earlierTimer = actor.sendMessageLater("before", Duration.ofHours(1));
     var message = new WeakReference<>(setKeyedTimer(actor));

@@ -254,7 +254,7 @@ class BlockedUserCodeTest {
   }
 
   @Test
-  void exceptionBuildsTextOfRequestWhenRead() {
+  void exceptionCallsToStringOfRequestOnlyWhenTextIsRead() {
     var texts = new AtomicInteger();
     var request = new Object() {
       @Override

@@ -103,7 +103,7 @@ class FailureTest {
 
   @Promise("8.6")
   @Test
-  void nullInitialStateIsNamedInFailure() {
+  void exceptionExplainsThatInitialStateIsNull() {
     var actor = scope.named("hollow").onFailure(FailurePolicy.resume().withoutLog()).initialState(() -> (String) null)
         .newActorWithReturn((String s, Object m) -> m);
 
@@ -115,7 +115,7 @@ class FailureTest {
 
   @Promise("8.3")
   @Test
-  void failedStateCopyForRollbackFailsMessage() {
+  void messageIsNotHandledIfStateCopyForRollbackFails() {
     var actor =
         scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()).initialState(() -> "state").rollback(s -> {
           throw new IllegalStateException("no copy");

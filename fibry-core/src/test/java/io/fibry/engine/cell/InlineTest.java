@@ -166,7 +166,7 @@ class InlineTest {
   }
 
   @Test
-  void inlineAskGetsReplyPromisedAnswerOrNoReplyException() {
+  void inlineAskReturnsRepliesAndFailsWithoutReply() {
     var stage = new CompletableFuture<String>();
     var actor = inlineBuilder.newActor((Object m, ActorContext<Object> context) -> {
       var get = (Get) m;
@@ -269,7 +269,7 @@ class InlineTest {
 
   @Promise("9.1")
   @Test
-  void inlineHandlerSeesAndKeepsAskersInterrupt() {
+  void inlineHandlerSeesAndKeepsInterruptFlagOfAsker() {
     var actor = inlineBuilder.newActorWithReturn((Object m) -> Thread.currentThread().isInterrupted());
 
     var interruptFlags = onVirtualThread(() -> {

@@ -37,7 +37,7 @@ class InterruptFaultTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void interruptOfBlockedSenderLosesOrAddsNoMessage(boolean virtual) throws InterruptedException {
+  void interruptedSendersLoseAndDuplicateNoMessage(boolean virtual) throws InterruptedException {
     long seed = StressRuns.seed();
     System.out.println("blocked senders, virtual " + virtual + ": -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);

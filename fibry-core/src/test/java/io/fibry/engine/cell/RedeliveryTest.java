@@ -110,7 +110,7 @@ class RedeliveryTest {
   /** The budget of the choosing policy permits no restart, but the chosen policy only resumes. */
   @ParameterizedTest
   @MethodSource("io.fibry.testing.Variants#all")
-  void restartBudgetDoesNotLimitResumeOfChosenPolicy(Variant variant) {
+  void restartBudgetOfChoosePolicyDoesNotLimitResumes(Variant variant) {
     var calls = new AtomicInteger();
     var resuming = FailurePolicy.resume().withBackoff(SECOND, SECOND).withRedelivery(3).withoutLog();
     var policy = FailurePolicy.choose(failure -> resuming).withBudget(0, Duration.ofDays(1));
@@ -334,7 +334,7 @@ class RedeliveryTest {
   }
 
   @Test
-  void escalatedFailureIsRedeliveredAfterScopeRestart() {
+  void messageIsRedeliveredAfterScopeRestartsEscalatingActor() {
     var child = scope.openScope("below",
         o -> o.withFailurePolicy(FailurePolicy.restart().withBackoff(SECOND, SECOND)));
     var actor = child.anonymous().onFailure(FailurePolicy.escalate().withRedelivery(1).withoutLog())
@@ -390,7 +390,7 @@ class RedeliveryTest {
   }
 
   @Test
-  void cancellationInHandlerDoesNotPreventRedelivery() {
+  void messageWhoseHandlerThrowsCancellationIsRedelivered() {
     var gate = new Gate();
     var actor = scope.anonymous().onFailure(IMMEDIATE).newActorWithReturn((Object message) -> {
       if (connections.incrementAndGet() == 1) throw new CancellationException("planned");

@@ -101,7 +101,7 @@ class RefusedNestedAskTest {
 
   @Promise("17.16")
   @Test
-  void refusedNestedRequestAwaitedByFutureKeepsState() {
+  void actorKeepsStateWhenFutureOfNestedRequestIsRefused() {
     payments.close();
     var account = account(FailurePolicy.stop(), target -> switch (handledCount.get() % 2) {
       case 0 -> target.sendMessageReturn("charge").get();
@@ -135,7 +135,7 @@ class RefusedNestedAskTest {
 
   @Promise("17.17")
   @Test
-  void requestFailurePolicyAppliesToRefusedNestedAsk() {
+  void refusedNestedAskIsHandledByRequestFailurePolicy() {
     var account =
         account(FailurePolicy.resume().withRequestFailurePolicy(FailurePolicy.restart().withRetries(1).withoutLog()));
     account.ask("deposit");

@@ -86,7 +86,7 @@ class SchedulerFaultTest {
   }
 
   @Test
-  void timerThatFiresBeforeRegistrationIsRemoved() {
+  void actorForgetsTimerThatFiredBeforeItWasRegistered() {
     var handled = new AtomicInteger();
     var scope = Variants.scope(o -> o.withScheduler(new Clock() {
       @Override

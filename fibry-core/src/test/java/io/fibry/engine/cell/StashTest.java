@@ -58,7 +58,7 @@ class StashTest {
   }
 
   @Test
-  void actorEndsCompletelyDespiteErrorAtStashedMessage() {
+  void stopHookRunsDespiteErrorAtStashedMessage() {
     var builder = BlockBuilder.of(selectiveBuilder).ignoreLost(m -> {
       if (m.equals("broken")) throw new StackOverflowError("planned");
       return false;

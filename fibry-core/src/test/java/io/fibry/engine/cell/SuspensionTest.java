@@ -302,7 +302,7 @@ class SuspensionTest {
 
   @Promise("17.3")
   @Test
-  void messageThatFailsAfterStashIsHandledAgainOnce() {
+  void messageStashedBeforeFailureIsHandledOnceAfterRestart() {
     var actor = scope.anonymous().mailbox(Mailbox.unbounded().selective()).onFailure(BACKOFF)
         .initialState(states::incrementAndGet)
         .newActorWithReturn((Integer state, Object m, ActorContext<Object> context) -> {

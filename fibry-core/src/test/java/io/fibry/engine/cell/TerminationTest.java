@@ -55,7 +55,7 @@ class TerminationTest {
   // ---- closeOnExit
 
   @Test
-  void closeOnExitReturnsTypeOfItsActorOrSink() {
+  void closeOnExitReturnsItsActorWithUnchangedType() {
     Actor<String> actor = scope.anonymous().newActor((String m) -> {}).closeOnExit(() -> log.add("actor"));
     ActorWithReturn<Integer, Integer> square =
         scope.anonymous().newActorWithReturn((Integer n) -> n * n).closeOnExit(actor);
@@ -69,7 +69,7 @@ class TerminationTest {
 
   @Promise("7.7")
   @Test
-  void closeOnExitOfEndedActorClosesAtOnceInReverseOrder() {
+  void closeOnExitOfEndedActorClosesResourcesAtOnceInReverseOrder() {
     var actor = scope.anonymous().newActor((Object m) -> {});
     actor.close();
 
@@ -272,7 +272,7 @@ class TerminationTest {
 
   @Promise("7.2")
   @Test
-  void askExitOvertakesPoisonPill() {
+  void askExitAfterPoisonPillLeavesQueuedMessagesUnhandled() {
     var actor = scope.anonymous().newActor((Object m) -> {
       if (m instanceof Gate gate) gate.pass();
       else log.add(m);

@@ -127,7 +127,7 @@ class TimersTest {
 
   @Promise("12.3")
   @Test
-  void failedReplacementKeepsTimer() {
+  void timerIsKeptWhenItsReplacementIsRefused() {
     actor.sendMessageLater("key", "first", Duration.ofMinutes(1));
 
     assertThrows(IllegalArgumentException.class, () -> actor.sendMessageLater("key", "second", Duration.ofMinutes(-1)));
@@ -196,7 +196,7 @@ class TimersTest {
   }
 
   @Test
-  void exitReportsDeadLettersOfTimersInCreationOrder() {
+  void pendingTimerMessagesBecomeDeadLettersInCreationOrder() {
     long seed = StressRuns.seed();
     System.out.println("timers of all kinds: -Dfibry.seed=" + seed);
     var random = new Random(seed);

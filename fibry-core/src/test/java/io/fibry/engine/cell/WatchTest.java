@@ -191,7 +191,7 @@ class WatchTest {
 
   @Promise("18.2")
   @Test
-  void secondWatchReplacesMessageOfFirst() {
+  void secondWatchReplacesMessageFunctionOfFirstWatch() {
     var target = newPlainActor();
     var watcher = watcher();
     sendAndAwait(watcher, new Watch(target, reason -> "old"));
