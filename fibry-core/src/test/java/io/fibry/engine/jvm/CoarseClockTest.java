@@ -25,7 +25,7 @@ class CoarseClockTest {
    * at that moment.
    */
   @Test
-  void readerSeesClockAdvanceWhileClockIsAboutToStop() {
+  void coarseClockAdvancesForReadersWhileItsThreadStops() {
     long seed = StressRuns.seed();
     System.out.println("coarse clock: -Dfibry.seed=" + seed);
     var clock = new CoarseClock(Duration.ofNanos(50_000), 2); // stops after two updates, until the next read

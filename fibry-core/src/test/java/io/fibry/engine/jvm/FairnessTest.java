@@ -24,7 +24,7 @@ class FairnessTest {
   @Promise({"6.2", "6.3"})
   @ParameterizedTest
   @ValueSource(ints = {1, 4})
-  void actorsThatNeverPauseStarveNoOthers(int actorsPerCarrier) {
+  void idleActorAnswersWhileBusyActorsNeverPause(int actorsPerCarrier) {
     var busyActors = new ArrayList<Actor<String>>();
     for (int i = 0; i < actorsPerCarrier * Runtime.getRuntime().availableProcessors(); i++)
       busyActors.add(startBusyActor(Strategy.FIBER));
@@ -38,7 +38,7 @@ class FairnessTest {
 
   @Promise("6.3")
   @Test
-  void residentFibersThatNeverPauseStarveNoOthers() {
+  void idleActorAnswersWhileResidentFibersNeverPause() {
     var busyActors = new ArrayList<Actor<String>>();
     for (int i = 0; i < 2 * Runtime.getRuntime().availableProcessors(); i++)
       busyActors.add(startBusyActor(Strategy.RESIDENT_FIBER));

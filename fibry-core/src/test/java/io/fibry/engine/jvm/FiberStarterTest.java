@@ -37,7 +37,7 @@ class FiberStarterTest {
 
   /** The executor loses a fiber, as the JDK does while memory is short. */
   @Test
-  void nextTaskStartsNewFiberWhenFirstIsLost() {
+  void nextTaskStartsNewFiberWhenFirstFiberIsLost() {
     var fiberStarter = newStarter(fibers::add, 0);
     fiberStarter.enqueue(() -> completedTasks.add("a"));
     fibers.clear();

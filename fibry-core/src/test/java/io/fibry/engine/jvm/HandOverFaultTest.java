@@ -74,7 +74,7 @@ class HandOverFaultTest {
   }
 
   @Test
-  void earlierDrainStartsOnOtherThreadWhenNextIsHandedOver() {
+  void firstDrainStartsOnOtherThreadWhenSecondIsHandedOver() {
     var firstDrain = new Drain(() -> {});
     var secondDrain = new Drain(() -> {});
     var waker = new Drain(() -> {
@@ -89,7 +89,7 @@ class HandOverFaultTest {
   }
 
   @Test
-  void handOverCallsLeaveThreadOfWakerButNotOfWokenDrain() {
+  void leaveThreadIsCalledForWakerButNotForWokenDrain() {
     for (int i = 0; i < ATTEMPTS; i++) {
       var wokenDrain = new Drain(() -> {});
       var waker = new Drain(() -> HandOver.offer(wokenDrain));

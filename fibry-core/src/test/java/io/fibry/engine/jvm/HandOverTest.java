@@ -175,7 +175,7 @@ class HandOverTest {
 
   @Promise("6.12")
   @Test
-  void wokenActorStartsWhenWakerAsks() {
+  void wokenActorStartsWhenWakerAsksAnotherActor() {
     assertStartedBy(slowActor -> slowActor.ask(() -> {}));
   }
 
@@ -254,7 +254,7 @@ class HandOverTest {
   }
 
   @Test
-  void actorThatBlocksAfterWakeUpMakesNextWakeUpsWithoutHandOver() {
+  void actorThatBlockedAfterWakeUpWakesActorWithoutHandOver() {
     var wokenActor = scope.anonymous().newActor((CountDownLatch actorBegun) -> actorBegun.countDown());
     var lateCount = new CompletableFuture<Integer>();
     var self = new AtomicReference<Actor<String>>();

@@ -72,7 +72,7 @@ class StartRetrierStressTest {
 
   /** While memory is short, more starts fail than the retrier has slots. */
   @RepeatedTest(5)
-  void tasksBeyondSlotsOfRetrierRunOnce() {
+  void tasksRunOnceWhenRetrierHasMoreTasksThanSlots() {
     long seed = StressRuns.seed();
     System.out.println("more starts than slots: -Dfibry.seed=" + seed);
     int tasksPerThread = 2_000;
