@@ -54,7 +54,7 @@ class CancellingTest {
   @ParameterizedTest
   @ValueSource(
       strings = {"cancel", "complete", "completeExceptionally", "orTimeout", "completeOnTimeout", "completeAsync"})
-  void completionOfFutureFromOutsideCancelsRequest(String operation) {
+  void requestIsCancelledWhenCallerCompletesItsFuture(String operation) {
     var actor = Echo.actor(scope.anonymous());
     Gate.occupy(actor);
     var request = actor.sendMessageReturn("never handled");

@@ -169,7 +169,7 @@ class FalseWaitCycleTest {
   }
 
   @Test
-  void cycleOmitsWaitThatOnlyLeadsToIt() {
+  void cycleOmitsActorThatOnlyWaitsForMemberOfCycle() {
     var c = Job.worker(scope.named("c"));
     var gate = new Gate();
     var waitCount = new CompletableFuture<Object>();
@@ -194,7 +194,7 @@ class FalseWaitCycleTest {
   }
 
   @Test
-  void outerHandlerIsNotWaitingAfterNestedWait() {
+  void outerHandlerIsNotWaitingAfterNestedHandlerHasWaited() {
     var nestedActor = Job.worker(scope.anonymous().strategy(Strategy.CALLER));
 
     var outcome = Job.start(a, new Job("outer", () -> {

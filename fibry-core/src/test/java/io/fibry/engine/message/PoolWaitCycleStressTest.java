@@ -153,7 +153,7 @@ class PoolWaitCycleStressTest {
   }
 
   @Test
-  void everyCycleIsFoundAndNoAlarmIsFalse() {
+  void detectionFindsEveryCycleAndRaisesNoFalseAlarm() {
     long seed = StressRuns.seed();
     System.out.println("cycles of pools:  -Dfibry.seed=" + seed);
     var random = new Random(seed);

@@ -256,7 +256,7 @@ class PoolWaitCycleTest {
 
   @Promise("4.18")
   @Test
-  void askThatNeedsPermitsOfItsOwnHandlerFails() {
+  void askFailsIfItNeedsPermitsThatItsHandlerHolds() {
     var pool = Job.worker(Pools.weighted(scope.named("p"), 3, (Object message) -> message.toString().charAt(0) - '0'));
 
     assertInstanceOf(AskCycleException.class,
@@ -267,7 +267,7 @@ class PoolWaitCycleTest {
   }
 
   @Test
-  void askBehindMessageThatNeedsAskersPermitsFails() {
+  void askFailsBehindMessageThatNeedsPermitsOfAsker() {
     var pool = Job.worker(Pools.weighted(scope.named("p"), 2, (Object message) -> message.toString().charAt(0) - '0'));
 
     var outcome = Job.start(pool, new Job("1 of 2", () -> {
@@ -300,7 +300,7 @@ class PoolWaitCycleTest {
   // ---- ends
 
   @Test
-  void waitForPoolEndClosesCycleThroughAnyWorker() {
+  void waitForPoolEndFailsIfWorkerWaitsForWaitingActor() {
     var pool = Job.worker(Pools.fixed(scope.named("p"), 3));
     var a = Job.worker(scope.named("a"));
     var gate = new Gate();

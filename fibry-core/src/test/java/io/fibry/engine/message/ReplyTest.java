@@ -207,7 +207,7 @@ class ReplyTest {
 
   @Promise("8.9")
   @Test
-  void replyBeforeFailureReachesAsker() {
+  void replyReachesAskerAlthoughHandlerFailsAfterwards() {
     Actor<Account> account = builder.newActor((message, context) -> {
       context.reply((Balance) message, 1L);
       throw new IllegalStateException("after the answer");

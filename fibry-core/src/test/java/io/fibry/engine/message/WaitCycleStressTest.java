@@ -291,7 +291,7 @@ class WaitCycleStressTest {
 
   @Promise("4.18")
   @Test
-  void everyCycleIsFoundAndNoAlarmIsFalse() {
+  void detectionFindsEveryCycleAndRaisesNoFalseAlarm() {
     System.out.println("cycles: -Dfibry.seed=" + SEED);
     var random = new Random(SEED);
     long end = System.nanoTime() + TEST_TIME.toNanos();

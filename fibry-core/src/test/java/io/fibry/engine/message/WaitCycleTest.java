@@ -211,7 +211,7 @@ class WaitCycleTest {
 
   @Promise("4.18")
   @Test
-  void futureWhoseWaitWouldCloseCycleIsLeftUnchanged() {
+  void requestWhoseGetFailsWithCycleIsStillAnswered() {
     var a = worker("a");
     var b = worker("b");
     var future = new CompletableFuture<CompletableFuture<Object>>();
@@ -232,7 +232,7 @@ class WaitCycleTest {
    */
   @Promise("4.18")
   @Test
-  void handlerThatFailsWithCycleLeavesNoRequestBehind() {
+  void actorsThatAskEachOtherStopAfterCycleException() {
     var partners = new AtomicReferenceArray<ActorWithReturn<Object, Object>>(2);
     for (int i = 0; i < 2; i++) {
       int target = 1 - i;
@@ -358,7 +358,7 @@ class WaitCycleTest {
   }
 
   @Test
-  void waitBeginsOnlyInsideHandlerAndShowsItsCycle() {
+  void waitOutsideHandlerIsIgnoredAndWaitInsideShowsCycle() {
     var a = worker("a");
     var b = worker("b");
 

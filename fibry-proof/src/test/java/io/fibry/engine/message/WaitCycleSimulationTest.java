@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 class WaitCycleSimulationTest {
 
   @Test
-  void everyCycleIsFoundAndNoAlarmIsFalse() {
+  void detectionFindsEveryCycleAndRaisesNoFalseAlarm() {
     var alarms = new AtomicLong();
 
     Seeds.play("wait cycles", 1_000, simulation -> {
