@@ -61,7 +61,7 @@ class ForkJoinTest {
 
   @Promise("6.11")
   @Test
-  void waitForCapacityLetsAnotherPoolThreadFreeCapacity() {
+  void anotherPoolThreadFreesCapacityWhileSenderWaits() {
     var handled = new CopyOnWriteArrayList<Object>();
     var receiver = boundedActor(builderOn(pool), handled);
     var sender = builderOn(pool)
@@ -75,7 +75,7 @@ class ForkJoinTest {
 
   @Promise("6.11")
   @Test
-  void receiveLetsAnotherPoolThreadSendMessage() {
+  void anotherPoolThreadSendsMessageWhileReceiveWaits() {
     var receiver = builderOn(pool).mailbox(Mailbox.unbounded().selective())
         .newActorWithReturn((Object message, ActorContext<Object> context) -> {
           var self = context.self();
@@ -89,7 +89,7 @@ class ForkJoinTest {
 
   @Promise("6.11")
   @Test
-  void askLetsAnotherPoolThreadAnswer() {
+  void anotherPoolThreadAnswersWhileAskWaits() {
     var answeringActor = builderOn(pool).newActorWithReturn((Object message) -> "answer");
     var askingActor = builderOn(pool)
         .newActorWithReturn((Object message) -> answeringActor.ask(message, Patience.LONG));

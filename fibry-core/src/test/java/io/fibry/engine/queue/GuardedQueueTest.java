@@ -21,7 +21,7 @@ class GuardedQueueTest {
   }
 
   @Test
-  void firstOfferTakesRightToRunAndReleaseReturnsIt() {
+  void rightToRunIsTakenByFirstOfferAndReturnedByRelease() {
     var queue = new GuardedQueue<String>(Mailbox.unbounded().selective());
 
     assertEquals(EnterResult.RUN, queue.offer(entry("a"), true));
@@ -52,7 +52,7 @@ class GuardedQueueTest {
   }
 
   @Test
-  void pillTakesNoCapacity() {
+  void poisonPillUsesNoCapacityOfQueue() {
     var queue = new GuardedQueue<String>(Mailbox.bounded(1, Overflow.REJECT));
 
     queue.admit(RankedEntry.ofPill("pill"));
@@ -92,7 +92,7 @@ class GuardedQueueTest {
   }
 
   @Test
-  void removeFreesCapacityOnce() {
+  void secondRemoveOfEntryFreesNoCapacity() {
     var queue = new GuardedQueue<String>(Mailbox.bounded(2, Overflow.REJECT));
     var entryToRemove = entry("b");
     queue.offer(entry("a"), true);
@@ -104,7 +104,7 @@ class GuardedQueueTest {
   }
 
   @Test
-  void closedQueueRefusesOfferedAndTakesAdmittedEntries() {
+  void closedQueueRefusesOffersAndTakesAdmittedPill() {
     var queue = new GuardedQueue<String>(Mailbox.bounded(1, Overflow.BLOCK));
     queue.offer(entry("a"), true);
     var blockedEntry = entry("b");
@@ -129,7 +129,7 @@ class GuardedQueueTest {
   }
 
   @Test
-  void priorityOrderDoesNotCrossPill() {
+  void messageAfterPillStaysBehindPillDespitePriority() {
     var queue = new GuardedQueue<String>(Mailbox.priority(Comparator.<String>naturalOrder()));
     queue.offer(entry("c"), true);
     queue.offer(entry("b"), true);
@@ -170,7 +170,7 @@ class GuardedQueueTest {
   }
 
   @Test
-  void enterSucceedsOnlyWithCapacityAndRunningThread() {
+  void enterAddsEntryOnlyIfThreadRunsAndCapacityIsFree() {
     var queue = new GuardedQueue<String>(Mailbox.bounded(2, Overflow.BLOCK));
     assertNull(queue.enter(entry("idle"), true));
     queue.offer(entry("a"), true);
@@ -197,7 +197,7 @@ class GuardedQueueTest {
   }
 
   @Test
-  void onlyPlainUnboundedMailboxNeedsNoGuardedQueue() {
+  void allMailboxesExceptPlainUnboundedNeedGuardedQueue() {
     assertFalse(GuardedQueue.isNeededFor(Mailbox.unbounded()));
     assertTrue(GuardedQueue.isNeededFor(Mailbox.unbounded().selective()));
     assertTrue(GuardedQueue.isNeededFor(Mailbox.bounded(1, Overflow.BLOCK)));
@@ -205,7 +205,7 @@ class GuardedQueueTest {
   }
 
   @Test
-  void hugeMaxWaitRefusesNoMessage() {
+  void queueWithHugeMaxWaitAcceptsMessages() {
     var queue =
         new GuardedQueue<String>(Mailbox.bounded(3, Overflow.REJECT).withMaxWait(Duration.ofSeconds(Long.MAX_VALUE)));
     queue.offer(RankedEntry.of("a", "a"), true);

@@ -251,7 +251,7 @@ class MaxWaitTest {
   }
 
   @Test
-  void notificationOfWatcherIsAdmittedAndCausesNoRefusal() {
+  void queuedWatcherNotificationCausesNoRefusalOfMessages() {
     var actor = actor();
     Gate.occupy(actor);
     Cells.admit(actor, "notification");
@@ -297,7 +297,7 @@ class MaxWaitTest {
 
   @Promise("24.4")
   @Test
-  void busyKeyCausesNoRefusalOfOtherKeys() {
+  void busyKeyCausesNoRefusalOfMessagesWithOtherKeys() {
     var pool =
         Pools.byKey(scope.anonymous().mailbox(MAILBOX), 2, Keyed::key).newActor((Keyed keyed) -> keyed.gate().pass());
     var busyKeyMessage = new Keyed("busy");
@@ -337,7 +337,7 @@ class MaxWaitTest {
   }
 
   @Test
-  void throwingClockFailsSenderButNotClose() {
+  void sendFailsButCloseSucceedsWhenClockThrows() {
     var actor = Variants.scope(o -> o.withScheduler(new BrokenClock())).anonymous().mailbox(MAILBOX)
         .newActor((Object message) -> received.add(message));
 

@@ -63,7 +63,7 @@ class SharedQueueTest {
   }
 
   @Test
-  void queueIsNotIdleUntilRemovedWorkersMessageIsFinished() {
+  void queueIsIdleOnlyAfterMessageOfRemovedWorkerIsFinished() {
     var queue = queue(PoolSpec.scaling(0, 2));
     offer(queue, "a");
     var slot = queue.assignNext(true);
@@ -120,7 +120,7 @@ class SharedQueueTest {
   }
 
   @Test
-  void removedMessagesDelayNoOtherMessageOfTheirKey() {
+  void messageIsAssignedWhenEarlierMessagesOfKeyAreRemoved() {
     var queue = queue(byFirstLetter(1));
     var firstEntry = queue.newEntry("a1", "a1", true, "p");
     var secondEntry = queue.newEntry("a2", "a2", true, "p");
@@ -136,7 +136,7 @@ class SharedQueueTest {
   }
 
   @Test
-  void workerWithFailedClockReadDelaysNoOtherRetirement() {
+  void workerRetiresOnTimeAlthoughClockFailedForOtherWorker() {
     var time = new AtomicLong();
     var queue = new SharedQueue<String>(Mailbox.unbounded(), PoolSpec.scaling(0, 2), () -> {
       if (time.get() == 0) throw new IllegalStateException("planned");
