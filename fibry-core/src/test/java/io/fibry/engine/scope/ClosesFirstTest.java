@@ -23,7 +23,7 @@ class ClosesFirstTest {
 
   @Promise("16.16")
   @Test
-  void actorWithClosesFirstEndsBeforeYoungerOnesAreAwaited() {
+  void actorWithClosesFirstEndsBeforeYoungerActorsAreAwaited() {
     var doorClosed = new CountDownLatch(1);
     BlockBuilder.of(scope.anonymous()).closesFirst().newSink().closeOnExit(doorClosed::countDown);
     var guest = scope.anonymous().newActor((String m) -> {

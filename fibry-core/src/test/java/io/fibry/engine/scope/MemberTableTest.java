@@ -82,7 +82,7 @@ class MemberTableTest {
    * frees names at random.
    */
   @Test
-  void tableHasSameMembersAsModel() {
+  void tableHasSameMembersAsListAfterRandomChanges() {
     long seed = StressRuns.seed();
     System.out.println("members of a scope: -Dfibry.seed=" + seed);
     var random = new Random(seed);

@@ -312,7 +312,7 @@ class QuiescenceTest {
    * that leaves its message without an outcome, for example by a stash, must change this count.
    */
   @Test
-  void messageWithoutOutcomeChangesActivityCount() {
+  void stashedMessageIncreasesActivityCount() {
     var accounts = Scopes.accounts(scope);
     var actor = scope.anonymous().mailbox(Mailbox.unbounded().selective())
         .newActor((Object m, ActorContext<Object> context) -> context.stash());

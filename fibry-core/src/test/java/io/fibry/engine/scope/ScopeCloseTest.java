@@ -305,7 +305,7 @@ class ScopeCloseTest {
 
   @Promise("16.11")
   @Test
-  void secondCloseReturnsReportOfFirst() {
+  void secondCloseReturnsReportOfFirstClose() {
     var gate = Gate.occupy(actor(scope, "clerk"));
     var first = startClose(Duration.ofSeconds(10));
     var second = startClose(Duration.ZERO);

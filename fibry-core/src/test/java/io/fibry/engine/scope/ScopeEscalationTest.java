@@ -36,7 +36,7 @@ class ScopeEscalationTest extends EscalationFixture {
 
   @Promise("17.12")
   @Test
-  void actorWhoseFailureClosedScopeEndsAsFailed() {
+  void actorEndsAsFailedWhenItsFailureClosesScope() {
     for (int round = 0; round < 500; round++) {
       var b = actor(scope(FailurePolicy.stop()), "b");
       var failure = new IOException("planned");
@@ -124,7 +124,7 @@ class ScopeEscalationTest extends EscalationFixture {
 
   @Promise("17.13")
   @Test
-  void rootStopsEscalatingActorAndLogs() {
+  void rootScopeStopsEscalatingActorAndLogsDecision() {
     try (var logged = new Logged()) {
       var actor = ActorSystem.named("alone").onFailure(FailurePolicy.escalate()).newActor((Object m) -> {
         throw new IOException("planned");
@@ -140,7 +140,7 @@ class ScopeEscalationTest extends EscalationFixture {
 
   @Promise("17.13")
   @Test
-  void rootClosesEscalatingScope() {
+  void rootScopeClosesEscalatingScope() {
     var scope = scope(FailurePolicy.escalate());
     var a = actor(scope, "a");
 

@@ -91,7 +91,7 @@ class ScopeWaitCycleTest {
   }
 
   @Test
-  void memberAskingScopeCloserThroughOutsiderGetsStoppedException() {
+  void memberWhoseAskReachesScopeCloserGetsStoppedException() {
     try (var outside = ActorSystem.openScope("outside")) {
       var closer = closerAfterAsker(scope);
       var intermediary = outside.named("between").newActorWithReturn((String m) -> closer.ask(m));
@@ -150,7 +150,7 @@ class ScopeWaitCycleTest {
 
   @Promise("16.12")
   @Test
-  void secondInterruptOfCloserCutsOffHandlers() {
+  void secondInterruptOfClosingThreadCutsOffHandlers() {
     var deafActor = scope.named("deaf").newActor((Object m) -> ((Gate) m).passUninterruptibly());
     Gate.occupy(deafActor);
     var closer = Patience.startFiber(() -> scope.closeWithin(Duration.ofMinutes(1)));

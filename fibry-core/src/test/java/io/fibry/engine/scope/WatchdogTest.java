@@ -272,7 +272,7 @@ class WatchdogTest {
 
   @Promise("19.9")
   @Test
-  void rootScopeIsWatchedAgainAfterClose() {
+  void watchdogContinuesAfterCloseOfRootScope() {
     var root = Variants.scope(o -> o.withScheduler(clock));
     Scopes.configure(root, o -> o.withWatchdog(LIMIT, 10));
     root.close();
