@@ -151,7 +151,7 @@ class BatchEndTest extends BatchFixture {
   }
 
   @Test
-  void killOfBatchHandlesGatheredMessageOrMakesDeadLetter() {
+  void killedBatchHandlesGatheredMessageOrMakesItDeadLetter() {
     Actor<Integer> batch = Batch.ofLists(scope.anonymous(), 2, ONE_DAY, items -> received.add(items));
     batch.sendMessage(1);
     awaitQuiet();

@@ -123,7 +123,7 @@ class BatchFailureTest extends BatchFixture {
   }
 
   @Test
-  void messageWhoseKeyFunctionThrowsFailsAlone() {
+  void onlyMessageWhoseKeyFunctionThrowsFails() {
     Actor<String> words = Batch.ofMerged(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), 2, ONE_DAY,
         word -> word.charAt(0), (a, b) -> a + b, received::add);
 
@@ -135,7 +135,7 @@ class BatchFailureTest extends BatchFixture {
   }
 
   @Test
-  void messageThatCannotBeMergedFailsAlone() {
+  void onlyMessageThatCannotBeMergedFails() {
     Actor<String> words = Batch.ofMerged(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), 3, ONE_DAY,
         word -> word.charAt(0), (a, b) -> {
           if (b.equals("a2")) throw new IllegalStateException("no");
@@ -150,7 +150,7 @@ class BatchFailureTest extends BatchFixture {
   }
 
   @Test
-  void nullKeyIsCauseInDeadLetter() {
+  void exceptionOfDeadLetterExplainsThatKeyIsNull() {
     Actor<String> words = Batch.ofMerged(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), 3, ONE_DAY,
         word -> null, (a, b) -> b, received::add);
 

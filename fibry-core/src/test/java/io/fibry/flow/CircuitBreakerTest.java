@@ -110,7 +110,7 @@ class CircuitBreakerTest {
   }
 
   @Test
-  void logExplainsThatBreakerOpensAfterSuccessfulCall() {
+  void logExplainsWhyBreakerOpensAfterSuccessfulCall() {
     var service = service(o -> o);
     fail(service, 2); // too few calls to open the breaker
     service.ask(1);
@@ -138,7 +138,7 @@ class CircuitBreakerTest {
 
   @Promise("24.6")
   @Test
-  void refusedCallIsNestedRequestFailureAndRestartsNoActor() {
+  void callRefusedByBreakerDoesNotRestartItsActor() {
     breaker = CircuitBreaker.of("bank", scope.anonymous(), o -> o.withWindow(1, 1));
     var states = new AtomicInteger(); // the account gets a new state when it starts and restarts
     var account = breaker.around(scope.anonymous()).onFailure(FailurePolicy.restart().withoutLog())
@@ -270,7 +270,7 @@ class CircuitBreakerTest {
 
   @Promise("24.8")
   @Test
-  void onlyFailuresChosenByFilterOpenBreaker() {
+  void breakerOpensOnlyForFailuresThatFilterAccepts() {
     var service = service(o -> o.withFailureFilter(failure -> failure instanceof IOException));
     for (int i = 0; i < 8; i++)
       assertThrows(IllegalArgumentException.class, () -> service.ask(new IllegalArgumentException("planned")));
@@ -284,7 +284,7 @@ class CircuitBreakerTest {
   }
 
   @Test
-  void probeWhoseFailureDoesNotCountIsReplaced() {
+  void successfulProbesCloseBreakerAfterIgnoredFailures() {
     var service = service(o -> o.withFailureFilter(failure -> failure instanceof IOException));
     fail(service, 4);
     clock.advance(PAUSE);

@@ -68,7 +68,7 @@ class GeneratorEndTest {
 
   @Promise("22.5")
   @Test
-  void readerGetsElementsThenProducerFailureOnceAndUnchanged() {
+  void readerGetsElementsAndThenExceptionOfProducerOnce() {
     var failure = new IOException("no more");
     Generator<Integer> generator = Generator.of(scope.anonymous().onFailure(silentPolicy), 10, out -> {
       out.yield(1);

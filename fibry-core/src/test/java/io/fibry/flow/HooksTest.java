@@ -69,7 +69,7 @@ class HooksTest {
   }
 
   @Test
-  void errorHooksAndCallerGetSameFailureOfBody() {
+  void errorHooksAndCallerGetExceptionThrownByBody() {
     var function = halvingFunction().onError((n, failure) -> calls.add(failure)).onError((n, failure) -> calls.add(n))
         .after((n, r) -> calls.add("after"));
 

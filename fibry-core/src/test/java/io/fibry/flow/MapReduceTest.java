@@ -94,7 +94,7 @@ class MapReduceTest {
   }
 
   @Test
-  void mapReduceUsesAtMostOneActorMoreThanItems() {
+  void mapReduceOfFiveItemsUsesAtMostSixActors() {
     var workers = ConcurrentHashMap.<Thread>newKeySet();
     var gate = new Gate();
     var activeCount = new AtomicInteger();
@@ -149,7 +149,7 @@ class MapReduceTest {
   }
 
   @Test
-  void availableItemIsMappedWhileSourceIsSlow() {
+  void itemIsMappedBeforeSlowSourceYieldsNextItem() {
     var gate = new Gate();
     var mappedLatch = new CountDownLatch(1);
     Generator<Integer> slowItems = Generator.of(scope.anonymous(), 1, out -> {

@@ -257,7 +257,7 @@ class MultiAskTest {
   }
 
   @Test
-  void timeoutOfAskFirstHasFailuresAsSuppressed() {
+  void timeoutOfAskFirstListsEarlierFailuresAsSuppressed() {
     var failure = new IOException("no");
     // runs on the asker's thread, so it fails before the asker begins to wait
     ActorWithReturn<String, String> failingActor =
@@ -398,7 +398,7 @@ class MultiAskTest {
   }
 
   @Test
-  void failedGroupRequestLogsNothingAndLeavesNoDeadLetter() {
+  void failedAskAllLogsNothingAndLeavesNoDeadLetter() {
     try (var logged = new Logged()) {
       assertInstanceOf(IOException.class, assertThrows(Exception.class,
           () -> MultiAsk.askAll(List.of(thrower(new IOException()), responder("a")), "?", LONG)));

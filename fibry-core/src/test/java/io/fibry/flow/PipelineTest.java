@@ -172,7 +172,7 @@ class PipelineTest {
   @Promise("22.3")
   @ParameterizedTest
   @MethodSource("kinds")
-  void failedMessageIsDeadLetterOfStageAndOthersContinue(Kind kind) {
+  void failedMessageIsDeadLetterAndOtherMessagesContinue(Kind kind) {
     var builder = scope.named("orders").onFailure(FailurePolicy.resume().withoutLog());
     var firstStage = Pipeline.of(builder, (Object n) -> n);
     var input = kind.addStage().apply(firstStage).then(n -> n).into(results::add);
@@ -332,7 +332,7 @@ class PipelineTest {
   }
 
   @Test
-  void pipelineWithTakenStageNameLeavesNoStageOpen() {
+  void pipelineIsRefusedAndLeavesNoStageIfStageNameIsTaken() {
     scope.named("orders/1").newActor(n -> {});
 
     assertThrows(IllegalArgumentException.class,

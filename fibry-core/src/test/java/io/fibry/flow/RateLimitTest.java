@@ -90,7 +90,7 @@ class RateLimitTest {
   }
 
   @Test
-  void actorKilledWhileWaitingForTokenDelaysNoLaterMessage() {
+  void tokensReservedByKilledActorsGoToLaterMessages() {
     var builder = RateLimit.around(scope.anonymous(), 1, SECOND);
     Actor<String> limitedActor = builder.newActor(this::recordTime);
     limitedActor.sendMessage("first");
@@ -317,7 +317,7 @@ class RateLimitTest {
   }
 
   @Test
-  void clockAdvanceBeforeTimerIsSetDelaysNoMessage() throws Exception {
+  void tokenIsReadyOnTimeIfClockMovesBeforeTimerIsSet() throws Exception {
     var movingClock = new Clock() {
       @Override
       public Scheduler.Timer schedule(Duration delay, Runnable task) {

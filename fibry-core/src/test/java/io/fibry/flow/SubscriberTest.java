@@ -57,7 +57,7 @@ class SubscriberTest {
   }
 
   @Test
-  void subscriberRequestsMoreWhenOverHalfOfBufferIsHandled() {
+  void subscriberRequestsElementsWhenOverHalfOfBufferIsHandled() {
     var actor = actor(Mailbox.unbounded());
     var subscriber = subscriber(actor, 8);
     var gate = new Gate();
@@ -211,7 +211,7 @@ class SubscriberTest {
   }
 
   @Test
-  void mailboxOfBufferSizePlusOneLosesNoMessage() {
+  void boundedMailboxOneLargerThanBufferLosesNoMessage() {
     for (var overflow : Overflow.values()) {
       int bufferSize = 4;
       var actor = actor(Mailbox.bounded(bufferSize + 1, overflow));
@@ -229,7 +229,7 @@ class SubscriberTest {
   }
 
   @Test
-  void subscriberRequestsMoreAtNextMessageIfMailboxWasFull() {
+  void fullMailboxDelaysRequestUntilNextElementArrives() {
     var actor = actor(Mailbox.bounded(3, Overflow.REJECT));
     var subscriber = subscriber(actor, 4);
     var gate = new Gate();
