@@ -80,7 +80,7 @@ class FsmFailureTest {
   }
 
   @Test
-  void nullAsNextStateFailsAndStateStays() {
+  void stateStaysAndAskFailsWhenNextStateIsNull() {
     var door = doors.newDoor(doors.door().on(Closed.class, Unlock.class, (closed, unlock) -> null));
 
     var failure = assertThrows(NullPointerException.class, () -> door.ask(new Unlock(1)));
@@ -92,7 +92,7 @@ class FsmFailureTest {
 
   @Test
   @SuppressWarnings({"unchecked", "rawtypes"})
-  void nextStateOfWrongTypeFailsAndStateStays() {
+  void stateStaysAndAskFailsWhenNextStateHasWrongType() {
     var door =
         doors
             .newDoor(doors.door().on(Closed.class, Unlock.class, (Fsm.Transition) (closed, unlock, context) -> "open"));
@@ -103,7 +103,7 @@ class FsmFailureTest {
   }
 
   @Test
-  void leaveCodeThatThrowsKeepsStateAndItsTimeout() {
+  void stateAndItsTimeoutRemainWhenLeaveCodeThrows() {
     var attempts = new AtomicInteger();
     var door =
         doors
@@ -182,7 +182,7 @@ class FsmFailureTest {
   }
 
   @Test
-  void timeoutsContinueAfterRestartByFailedTimeoutCode() {
+  void stateTimeoutFiresAgainAfterItsFailedCodeRestartsActor() {
     var rounds = new AtomicInteger();
     make(doors.door().onTimeout(Closed.class, DoorFixture.OPEN_TIMEOUT, closed -> {
       if (rounds.incrementAndGet() < 3) throw new IllegalStateException("jammed");

@@ -27,7 +27,7 @@ class FsmLeakTest {
       .onTimeout(Open.class, DoorFixture.OPEN_TIMEOUT, open -> new Closed());
 
   @Test
-  void machineAndClockDoNotKeepEndedActors() {
+  void endedActorsAreGarbageWhileMachineAndClockLive() {
     var clock = new ManualScheduler();
     var references = new ArrayList<WeakReference<Object>>();
     try (var scope = ActorSystem.openScope("leaks", o -> o.withScheduler(clock))) {

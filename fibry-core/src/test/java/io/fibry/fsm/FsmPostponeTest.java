@@ -76,7 +76,7 @@ class FsmPostponeTest {
 
   @Promise("23.2")
   @Test
-  void postponedMessagesComeInOrderInNextState() {
+  void postponedMessagesAreHandledInOrderInNextState() {
     var door = newDoorWithLocks(1, 2, 3);
 
     door.sendMessage(new Push("Bob"));
@@ -86,7 +86,7 @@ class FsmPostponeTest {
 
   @Promise("23.2")
   @Test
-  void postponedMessageComesBeforeLaterMessages() {
+  void postponedMessageIsHandledBeforeLaterMessages() {
     try (var doors = new DoorFixture(Strategy.FIBER)) {
       var door =
           postponingMachine().onEnter(Closed.class, closed -> this.doors.records.add("closed"))
@@ -190,7 +190,7 @@ class FsmPostponeTest {
   }
 
   @Test
-  void stashFailsInMachineThatPostponesNothing() {
+  void stashFailsIfMachineHasNoPostponeRule() {
     var actor =
         Fsm.of(Door.class, Event.class, new Closed()).on(Closed.class, Event.class, (closed, event, context) -> {
           context.stash();

@@ -150,7 +150,7 @@ class FsmRulesTest {
 
   @Promise("23.4")
   @Test
-  void postponingInStateWithoutExitIsRefused() {
+  void postponingInStateThatNoRuleLeavesIsRefused() {
     var trappingMachine = emptyMachine.on(Closed.class, Event.class, (closed, event) -> new Open("Ada"))
         .postpone(Open.class, Lock.class);
 

@@ -197,7 +197,7 @@ class FsmTest {
   }
 
   @Test
-  void machineIsNotChangedByRulesOfItsCopies() {
+  void ruleAddedToCopyDoesNotChangeOriginalMachine() {
     var door = doors.door();
     doors.newDoor(door.onEnter(Closed.class, closed -> doors.records.add("entered")));
 
@@ -207,7 +207,7 @@ class FsmTest {
   }
 
   @Test
-  void noTransitionOfManySendersIsLost() throws Exception {
+  void machineMakesTransitionForEachMessageOfManySenders() throws Exception {
     doors.close();
     doors = new DoorFixture(Strategy.FIBER);
     var departures = new AtomicInteger();

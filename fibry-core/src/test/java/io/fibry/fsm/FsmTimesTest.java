@@ -60,7 +60,7 @@ class FsmTimesTest {
 
   @Promise("23.3")
   @Test
-  void timeoutOfLeftStateNeverFires() {
+  void timeoutNeverFiresAfterItsStateIsLeft() {
     var door = doors.newDoor(doors.door().on(Open.class, Push.class, (open, push) -> new Closed()));
     door.sendMessage(new Push("Ada"));
     door.sendMessage(new Push("Ada"));
@@ -121,7 +121,7 @@ class FsmTimesTest {
   }
 
   @Test
-  void expiredTimeoutOfLeftStateIsIgnored() {
+  void queuedTimeoutIsIgnoredWhenItsStateHasBeenLeft() {
     var fiberDoors = new DoorFixture(Strategy.FIBER);
     var gate = new Gate();
     var door = fiberDoors.newDoor(fiberDoors.door().on(Open.class, Push.class, (open, push) -> {
@@ -156,7 +156,7 @@ class FsmTimesTest {
   }
 
   @Test
-  void timeoutCodeThatThrowsIsRetriedAfterSameTime() {
+  void timeoutCodeThatThrowsRunsAgainAfterNextTimeout() {
     var attempts = new AtomicInteger();
     var door = doors.newDoor(doors.door().onTimeout(Closed.class, DoorFixture.OPEN_TIMEOUT, closed -> {
       if (attempts.incrementAndGet() < 2) throw new IllegalStateException("stuck");
