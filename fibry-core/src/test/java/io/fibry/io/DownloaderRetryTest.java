@@ -224,7 +224,7 @@ class DownloaderRetryTest {
   }
 
   @Test
-  void nextDownloadWaitsForDownloadInBackoff() {
+  void downloadInBackoffStillCountsTowardMaxParallel() {
     try (var web = statuses("", 503, 200)) {
       var downloader = downloader(FULL_BACKOFF, o -> o.withMaxParallel(1));
       var firstFuture = downloader.sendMessageReturn(web.uri("/first"));

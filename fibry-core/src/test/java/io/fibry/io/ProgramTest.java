@@ -116,7 +116,7 @@ class ProgramTest {
   }
 
   @Test
-  void outputOfMaxLengthIsWhole() throws Exception {
+  void outputOfMaxLengthIsNotTruncated() throws Exception {
     var result = shell.withMaxOutput(4).run("-c", "printf 1234");
 
     assertEquals("1234", result.text());
@@ -144,7 +144,7 @@ class ProgramTest {
   }
 
   @Test
-  void suspendedMachineDoesNotUseUpExitGraceOfProgram() throws Exception {
+  void timeOfSuspendedMachineDoesNotCountTowardExitGrace() throws Exception {
     var steps = new AtomicInteger();
 
     assertTrue(ExitGrace.await(millis -> {
@@ -198,7 +198,7 @@ class ProgramTest {
 
   @Promise("26.7")
   @Test
-  void childMayCleanUpAfterTerminatedProgramEndsAtOnce() throws Exception {
+  void childGetsTimeToCleanUpAfterItsProgramHasEnded() throws Exception {
     var cleanedUp = folder.resolve("tidy");
     var readyFile = folder.resolve("child");
 

@@ -65,7 +65,7 @@ class MailboxTest {
   }
 
   @Test
-  void capacityIsRefusedIfNoMessageCanBeInTime() {
+  void capacityForThrowsIfNoMessageCanBeHandledInTime() {
     assertRefused("takes 500 ms is never answered within 500 ms",
         () -> Mailbox.capacityFor(Duration.ofMillis(500), Duration.ofMillis(500), 133));
     assertRefused("cannot take -1 ms", () -> Mailbox.capacityFor(Duration.ofMillis(500), Duration.ofMillis(-1), 133));
