@@ -122,7 +122,7 @@ class ConversationWatchTest {
 
   @Promise("19.11")
   @Test
-  void activeOrSilentClientIsNotReported() throws IOException {
+  void watchdogReportsNeitherActiveNorSilentClient() throws IOException {
     try (var client = new Client(echo().port()); var silentClient = new Client(silentPort())) {
       awaitDump("silent/1 \\(FIBER\\): waits for client");
       for (int i = 0; i < 10; i++) {

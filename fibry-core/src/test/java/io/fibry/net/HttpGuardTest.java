@@ -72,7 +72,7 @@ class HttpGuardTest {
 
   @Promise("27.21")
   @Test
-  void handlerFailureAfterUnsentOutputGivesErrorResponse() throws IOException {
+  void clientGetsErrorResponseIfHandlerFailsBeforeOutputIsSent() throws IOException {
     open(routes -> routes.stream("/rule", exchange -> {
       exchange.outputStream().write('x');
       throw new IllegalStateException("no");

@@ -175,7 +175,7 @@ class HttpRoutesTest extends HttpFixture {
 
   @Promise("27.21")
   @Test
-  void interceptorAppliesOnlyToEarlierRoutes() {
+  void interceptorAppliesOnlyToRoutesAddedBeforeIt() {
     open(routes -> routes.text("/a", exchange -> "a").stream("/b", exchange -> exchange.outputStream().write('b'))
         .intercept((exchange, next) -> {
           if (exchange.header("Authorization").isEmpty()) {

@@ -195,7 +195,7 @@ class LineActorTest {
   }
 
   @Test
-  void messageBeyondUnsentLimitIsDeadLetterAndNextIsSent() {
+  void messageBeyondUnsentLimitIsDeadLetterAndNextMessageIsSent() {
     var acceptor = open(o -> o.withMaxUnsent(10));
     try (var peer = new Peer(acceptor.port())) {
       var client = value(connectionFuture).lineActor();

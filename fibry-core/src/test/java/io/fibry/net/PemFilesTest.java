@@ -54,7 +54,7 @@ class PemFilesTest {
   }
 
   @Test
-  void invalidAndRepairedFilesAreLoggedOnce() throws Exception {
+  void eachChangeToInvalidOrValidFilesIsLoggedOnce() throws Exception {
     var contextBefore = files.get();
     assertEquals(List.of(), logOfTenChecks());
 

@@ -68,7 +68,7 @@ class ServerResponseTest {
    */
   @Promise("25.10")
   @Test
-  void brokenResponseLooksIncompleteToHttp10Client() throws IOException {
+  void http10ClientGetsErrorWhenHandlerFailsDuringResponse() throws IOException {
     open(routes -> routes.stream("/", exchange -> {
       exchange.outputStream().write(new byte[100]);
       exchange.outputStream().flush();

@@ -99,7 +99,7 @@ class ServerTlsTest {
   }
 
   @Test
-  void serverMaySendFirst() throws Exception {
+  void serverMaySendBytesBeforeClientDoes() throws Exception {
     var acceptor = net.open(client -> client.outputStream().write("welcome\n".getBytes()), o -> o.withTls(CONTEXT));
 
     try (var socket = connect(acceptor)) {
@@ -110,7 +110,7 @@ class ServerTlsTest {
 
   /** The client ends its output after its data, and then waits for the response. */
   @Test
-  void clientMayEndItsOutputFirst() throws Exception {
+  void clientGetsResponseAfterItEndedItsOutput() throws Exception {
     var acceptor = net.open(client -> {
       var data = client.inputStream().readAllBytes();
       client.outputStream().write((data.length + "\n").getBytes());

@@ -76,7 +76,7 @@ class TcpAcceptorTest {
   }
 
   @Test
-  void openWithUsedNameFreesPort() throws Exception {
+  void acceptorWithUsedNameIsRefusedAndFreesItsPort() throws Exception {
     net.scope.named("server").newSink();
     assertNameRefused(); // the first attempt opens descriptors that stay open
     long descriptorsBefore = Descriptors.countOpen();

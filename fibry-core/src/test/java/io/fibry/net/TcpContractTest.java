@@ -132,7 +132,7 @@ class TcpContractTest {
   @Promise("25.6")
   @ParameterizedTest
   @MethodSource("strategies")
-  void askExitEndsInputOfReadingConversations(String strategy) {
+  void conversationsReadEndOfInputAfterAskExitOfAcceptor(String strategy) {
     open(strategy, connection -> {
       echo(connection);
       connection.outputStream().write("bye\n".getBytes());

@@ -129,7 +129,7 @@ class TcpLineReaderTest {
   }
 
   @Test
-  void connectionResetMakesLineIterationThrow() {
+  void iterationOfLinesThrowsWhenClientResetsConnection() {
     var result = new CompletableFuture<Object>();
     var acceptor = net.open(connection -> {
       try {

@@ -53,7 +53,7 @@ class TcpStreamTest {
   }
 
   @Test
-  void tooManyReadsPastEndThrowWithEveryReadMethod() {
+  void readThrowsAfterThousandReadsPastEndByAnyMethod() {
     var acceptor = net.open(connection -> {
       var in = connection.inputStream();
       var smallBuffer = new byte[10];

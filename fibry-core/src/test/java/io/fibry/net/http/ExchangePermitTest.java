@@ -80,7 +80,7 @@ class ExchangePermitTest {
 
   @Promise("27.4")
   @Test
-  void exchangesThatWaitForTheirClientsBlockNoOthers() throws Exception {
+  void exchangesThatWaitForClientsDoNotBlockOtherExchanges() throws Exception {
     var handlerBegun = new CountDownLatch(1);
     var eventClientReady = new CountDownLatch(1);
     open(routes -> routes.text("/", exchange -> "").text("/slow", exchange -> {
@@ -112,7 +112,7 @@ class ExchangePermitTest {
   }
 
   @Test
-  void busyServerRefusesRequestThatExpectsContinue() throws Exception {
+  void busyServerAnswersExpectContinueRequestWith503() throws Exception {
     var gate = new Gate();
     open(routes -> routes.text("/", exchange -> {
       gate.pass();

@@ -164,7 +164,7 @@ class SlowReaderTest {
   }
 
   @Test
-  void newReadLimitStartsWithoutTimeOfPreviousLimit() throws IOException {
+  void newReadLimitDoesNotCountTimeOfPreviousLimit() throws IOException {
     client.limitAllReads(LIMIT);
     send("head");
     clock.advance(LIMIT);
@@ -208,7 +208,7 @@ class SlowReaderTest {
    * forever.
    */
   @Test
-  void secondLimitCheckCutsOffClient() throws IOException {
+  void clientWithoutNewBytesIsCutOffBySecondLimitCheck() throws IOException {
     var socket = new SlowSocket();
     var slowClient = client(socket);
     startReading(slowClient, socket.entered);

@@ -104,7 +104,7 @@ class UdpFaultTest {
   }
 
   @Test
-  void serverWhoseReceiveFailsEndsWithoutFurtherAttempt() throws Exception {
+  void serverWithFailingReceiveEndsOnAskExitWithoutRetry() throws Exception {
     try (var logged = new Logged()) {
       var socket = new FailingSocket(Integer.MAX_VALUE);
       var server = server(socket);

@@ -351,7 +351,7 @@ class WebSocketContractTest {
 
   @ParameterizedTest
   @ValueSource(ints = {-1, 0, 999, 1004, 1005, 1006, 1015, 2999, 5000})
-  void closeCodeThatNoFrameMayHaveIsRefused(int code) {
+  void invalidCloseCodeIsRefused(int code) {
     try (var peer = open(connection -> connection.close(code, ""))) {
       peer.close(1000);
 

@@ -146,7 +146,7 @@ class WebSocketHandshakeTest {
       https://shop.example, http://localhost, 403
       *, http://evil.example, 101
       """)
-  void onlyOriginsOfHostOrListMayConnect(String allowedOrigin, String origin, int code) {
+  void onlyPagesOfOwnHostOrListedOriginsMayConnect(String allowedOrigin, String origin, int code) {
     open(o -> allowedOrigin == null ? o : o.withOrigins("http://other.example", allowedOrigin));
 
     try (var peer = connect("Origin: " + origin)) {

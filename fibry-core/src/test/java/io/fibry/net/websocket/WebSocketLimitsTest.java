@@ -146,7 +146,7 @@ class WebSocketLimitsTest {
 
   @Test
   @SuppressWarnings("unchecked") // sends the ping that otherwise a timer of the server sends
-  void pingAfterCloseIsNoDeadLetter() {
+  void serverPingAfterCloseIsNoDeadLetter() {
     open(o -> o);
     try (var peer = sendAndAwait(connect()).close(1000)) {
       var actor = (Actor<Object>) (Actor<?>) Patience.value(connectionFuture).textActor();
@@ -205,7 +205,7 @@ class WebSocketLimitsTest {
   }
 
   @Test
-  void longestReceivableMessageCanBeSentBack() {
+  void messageOfMaxLengthCanBeSentBackToClient() {
     for (int maxMessage : new int[] {10, 1_000_000, 3_000_000}) {
       var routes = HttpRoutes.none().webSocket("/", connection -> {
         for (var text : connection.texts()) connection.textActor().sendMessage(text);
