@@ -64,7 +64,7 @@ class EntitiesCreationTest {
   }
 
   @Test
-  void creationDelaysNoOtherKey() {
+  void entityAnswersWhileOtherEntityIsBeingCreated() {
     entities.set(bank.openEntities(name -> {
       if (name.equals("ada")) gate.passUninterruptibly();
       return bank.newAccount(name);
@@ -76,7 +76,7 @@ class EntitiesCreationTest {
   }
 
   @Test
-  void failedCreationIsThrownToAllWaitersAndRetriedByNextUse() {
+  void allWaitersGetCreationExceptionAndNextUseCreatesActor() {
     var failure = new IllegalStateException("planned");
     var tries = new AtomicInteger();
     entities.set(bank.openEntities(name -> {
@@ -271,7 +271,7 @@ class EntitiesCreationTest {
   }
 
   @Test
-  void actorEndedAtCreationRefusesMessageAndIsCreatedAgain() {
+  void sendReturnsFalseIfCreationFunctionReturnsEndedActor() {
     entities.set(bank.openEntities(name -> {
       Actor<Order> endedActor = bank.newAccount(name);
       endedActor.close();

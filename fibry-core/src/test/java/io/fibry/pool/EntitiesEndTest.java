@@ -64,7 +64,7 @@ class EntitiesEndTest {
   }
 
   @Test
-  void closeOfEntityHandlesWaitingMessagesBeforeSuccessor() {
+  void closedEntityHandlesItsMessagesAndNextUseLoadsItsState() {
     bank.ada().sendMessage(new Pay(3));
 
     bank.ada().close();
@@ -75,7 +75,7 @@ class EntitiesEndTest {
   }
 
   @Test
-  void messageSentAfterPillIsHandledBySuccessor() {
+  void messageSentAfterPoisonPillIsHandledByNewActor() {
     var gate = occupyAda();
     bank.ada().sendPoisonPill();
 
@@ -112,7 +112,7 @@ class EntitiesEndTest {
   }
 
   @Test
-  void closeOnExitRunsWhenLivingActorEnds() {
+  void closeOnExitOfAddressRunsWhenItsActorIsPassivated() {
     bank.ada().sendMessage(new Pay(1));
     bank.ada().closeOnExit(() -> bank.events.add("closed"));
 
@@ -122,7 +122,7 @@ class EntitiesEndTest {
   }
 
   @Test
-  void endCallsOfAddressWithoutActorReturnAtOnce() {
+  void exitMethodsOfAddressWithoutActorReturnAtOnce() {
     bank.ada().askExit();
     bank.ada().sendPoisonPill();
     bank.ada().kill();
@@ -231,7 +231,7 @@ class EntitiesEndTest {
   }
 
   @Test
-  void closeOnExitRunsInReverseOrderAfterAllHaveEnded() {
+  void closeOnExitResourcesCloseInReverseAfterAllActorsEnd() {
     bank.ada().sendMessage(new Pay(1));
     assertSame(bank.accounts,
         bank.accounts.closeOnExit(() -> bank.events.add("first"), () -> bank.events.add("second")));

@@ -68,7 +68,7 @@ class EntitiesIdleTest {
   }
 
   @Test
-  void idleActorEndsWhileOthersAreUsed() {
+  void idleActorIsPassivatedWhileOtherActorIsUsed() {
     bank.ada().sendMessage(new Pay(1));
     for (int i = 0; i < 20; i++) {
       bank.accounts.actor("bob").ask(new Balance());
@@ -114,7 +114,7 @@ class EntitiesIdleTest {
   }
 
   @Test
-  void successorOfPassivatedActorEndsWhenIdle() {
+  void actorIsPassivatedAgainAfterItsRecreation() {
     for (int i = 1; i <= 3; i++) {
       bank.ada().sendMessage(new Pay(1));
 
@@ -126,7 +126,7 @@ class EntitiesIdleTest {
 
   /** On CALLER the sweeper runs the stop hook of ada, so bob is created while ada ends. */
   @Test
-  void actorCreatedWhileLastActorEndsIsPassivatedWhenIdle() {
+  void actorCreatedByLastEndingActorIsPassivatedWhenIdle() {
     var entities = new AtomicReference<Entities<String, Order>>();
     entities.set(
         bank.openEntities(name -> bank.scope.anonymous().strategy(Strategy.CALLER).initialState(() -> name)
@@ -206,7 +206,7 @@ class EntitiesIdleTest {
 
   @ParameterizedTest
   @MethodSource("timerFailures")
-  void idleActorsEndAfterFailedTimerIsSetAgain(Throwable failure) {
+  void idleActorsEndAlthoughIdleTimerOnceFailedToStart(Throwable failure) {
     var remainingFailures = new AtomicInteger(1);
     var clock = new Clock() {
       @Override

@@ -133,7 +133,7 @@ class EntitiesInScopeTest {
   }
 
   @Test
-  void entitiesEndedByUserAndScopeLeaveNoDeadLetters() {
+  void entitiesClosedByUserAndScopeTogetherLeaveNoDeadLetters() {
     for (int round = 0; round < 500; round++) {
       var scope = app.openScope("round");
       var customers = openCustomers(scope);

@@ -49,7 +49,7 @@ class EntitiesLeakTest {
   }
 
   @Test
-  void clockAndScopeReleaseClosedEntities() {
+  void closedEntitiesAreGarbageWhileClockAndScopeLive() {
     assertTrue(LeakProbe.collected(usedAndClosed()));
   }
 

@@ -61,7 +61,7 @@ class EntitiesRestartTest {
 
   @Promise("23.6")
   @Test
-  void senderWaitsUntilSuccessorHasLoadedSavedState() {
+  void senderWaitsUntilNewActorHasLoadedSavedState() {
     var sendResult = startAndAwaitParked(() -> bank.ada().sendMessage(new Pay(1)));
     assertFalse(sendResult.isDone());
 
@@ -74,7 +74,7 @@ class EntitiesRestartTest {
   }
 
   @Test
-  void askerWaitsForSuccessor() {
+  void askerWaitsUntilNewActorHasLoadedSavedState() {
     var answer = startAndAwaitParked(() -> bank.ada().ask(new Balance()));
     var answerWithinLimit = startAndAwaitParked(() -> bank.ada().ask(new Balance(), Duration.ofHours(1)));
     var answerOfFuture = startAndAwaitParked(() -> bank.ada().sendMessageReturn(new Balance()).get());
@@ -87,7 +87,7 @@ class EntitiesRestartTest {
 
   @Promise("23.8")
   @Test
-  void askTimesOutDuringWaitForSuccessorAndNamesCause() {
+  void askTimeoutDuringPassivationNamesActorThatIsEnding() {
     // repeats, because the time-out names this cause only when the relay, which asks on behalf of
     // the caller, has begun to wait
     Patience.eventually(() -> {
@@ -144,7 +144,7 @@ class EntitiesRestartTest {
   }
 
   @Test
-  void sendersWaitingForEndedEntityGetSameNewActor() {
+  void messagesOfWaitingSendersGoToSameNewActor() {
     var sendResults = List.of(startAndAwaitParked(() -> bank.ada().sendMessage(new Pay(1))),
         startAndAwaitParked(() -> bank.ada().sendMessage(new Pay(2))),
         startAndAwaitParked(() -> bank.ada().sendMessage(new Pay(3))));
@@ -182,7 +182,7 @@ class EntitiesRestartTest {
   }
 
   @Test
-  void waitingSenderIsRefusedWhenAllEntitiesEnd() {
+  void messageOfWaitingSenderIsRefusedWhenEntitiesEnd() {
     var sendResult = startAndAwaitParked(() -> bank.ada().sendMessage(new Pay(1)));
     var answer = startAndAwaitParked(() -> bank.ada().ask(new Balance()));
     bank.accounts.sendPoisonPill();
@@ -194,7 +194,7 @@ class EntitiesRestartTest {
   }
 
   @Test
-  void actorBeingSavedCanBeAwaitedAndKilled() {
+  void actorCanBeAwaitedAndKilledWhileItSavesItsState() {
     var exit = bank.ada().onExit();
     assertFalse(bank.ada().waitForExit(Duration.ofMillis(1)));
 

@@ -83,7 +83,7 @@ class EntitiesTest {
   }
 
   @Test
-  void actorThatEndedItselfHasSuccessorAtNextUse() {
+  void nextUseCreatesNewActorAfterActorEndedItself() {
     bank.ada().sendMessages(List.of(new Pay(4), new AskExit()));
     Patience.eventually(() -> bank.savedBalances.containsKey("ada"));
 
@@ -92,7 +92,7 @@ class EntitiesTest {
   }
 
   @Test
-  void actorStoppedByFailureHasSuccessorAtNextUse() {
+  void nextUseCreatesNewActorAfterFailureStoppedActor() {
     bank.ada().sendMessages(List.of(new Pay(4), new Fail()));
     Patience.eventually(() -> bank.savedBalances.containsKey("ada"));
 

@@ -48,7 +48,7 @@ class EntitiesTimersTest {
   }
 
   @Test
-  void timerOutlivesTheActorThatWasAliveAtItsStart() {
+  void timerSendsMessageToNewActorAfterPassivation() {
     bank.ada().sendMessage(new Pay(1));
     bank.ada().sendMessageLater(new Pay(2), BankFixture.IDLE.multipliedBy(4));
 
@@ -79,7 +79,7 @@ class EntitiesTimersTest {
   }
 
   @Test
-  void repeatedTimerSkipsMessageWhilePreviousIsInFlight() {
+  void repeatedTimerSkipsMessageWhilePreviousMessageIsInFlight() {
     var gate = new Gate();
     var slowEntities = bank.openEntities(name -> {
       gate.passUninterruptibly();

@@ -91,7 +91,7 @@ class PoolUserCodeFaultTest extends PoolFixture {
   }
 
   @Test
-  void keyWithFailingEqualsDelaysNoOtherKey() {
+  void poolHandlesLaterMessagesAfterEqualsOfKeysThrew() {
     var pool = pool(Mailbox.bounded(2, Overflow.BLOCK), 1);
     var gate = Gate.occupy(pool);
     var mainThread = Thread.currentThread();

@@ -194,7 +194,7 @@ class PoolsTest extends PoolFixture {
 
   @Promise("20.4")
   @Test
-  void promisedAnswerOutlivesItsWorker() {
+  void promisedAnswerArrivesAfterItsWorkerHasRetired() {
     record Question() implements io.fibry.Request<Question, String> {}
     var promise = new CompletableFuture<String>();
     Actor<Object> pool = Pools.scaling(manualScope.anonymous(), 0, 2).initialState(() -> "state")
@@ -213,7 +213,7 @@ class PoolsTest extends PoolFixture {
 
   @Promise("20.5")
   @Test
-  void lightMessageWaitsBehindHeavyMessageWithoutPermits() {
+  void lightMessageWaitsBehindHeavyMessageThatLacksPermits() {
     var order = new CopyOnWriteArrayList<Object>();
     var gates = Map.of(6, new Gate(), 10, new Gate());
     var pool = Pools.weighted(builder, 10, (Integer weight) -> weight).newActor((Integer weight) -> {
@@ -304,7 +304,7 @@ class PoolsTest extends PoolFixture {
 
   @Promise("20.6")
   @Test
-  void blockedKeyDelaysNoOtherKey() {
+  void messagesOfOtherKeysAreHandledWhileOneKeyIsBlocked() {
     var order = new CopyOnWriteArrayList<Object>();
     var pool = Pools.byKey(builder, 2, (Object message) -> message instanceof Gate ? 0 : (int) message % 10)
         .newActor((Object message) -> {
