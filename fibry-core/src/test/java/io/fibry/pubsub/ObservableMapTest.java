@@ -71,7 +71,7 @@ class ObservableMapTest {
   }
 
   @Test
-  void updateFunctionRunsAgainWhenOtherChangeOfKeyCameFirst() {
+  void updateFunctionRunsAgainWhenKeyChangedMeanwhile() {
     var runs = new AtomicInteger();
 
     var result = map.update("a", current -> {
@@ -115,7 +115,7 @@ class ObservableMapTest {
   }
 
   @Test
-  void equalValueIsNoChange() {
+  void changeToEqualValueNotifiesNoFollower() {
     map.put("a", 1_000);
     map.subscribe(received::add);
 

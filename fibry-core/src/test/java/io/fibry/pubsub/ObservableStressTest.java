@@ -70,7 +70,7 @@ class ObservableStressTest {
 
   @Promise("21.5")
   @Test
-  void followersGetValuesInOrderAndLastValueAlways() {
+  void followersGetValuesInOrderAndNeverMissLastValue() {
     play("values", ObservableStressTest::playValues);
   }
 
@@ -122,7 +122,7 @@ class ObservableStressTest {
 
   @Promise("21.7")
   @Test
-  void mapFollowersGetChangesOfEachKeyInOrderAndLastValue() {
+  void mapFollowersGetOrderedChangesAndLastValueOfEachKey() {
     play("maps", ObservableStressTest::playMaps);
   }
 

@@ -61,7 +61,7 @@ class ObservableValueTest {
   }
 
   @Test
-  void equalValueIsNoChange() {
+  void changeToEqualValueNotifiesNoFollower() {
     ObservableValue<String> text = ObservableValue.of(scope.anonymous().strategy(Strategy.CALLER), "a");
     text.subscribe(received::add);
     var originalText = text.value();
@@ -75,7 +75,7 @@ class ObservableValueTest {
   }
 
   @Test
-  void updateFunctionRunsAgainWhenOtherChangeCameFirst() {
+  void updateFunctionRunsAgainWhenValueChangedMeanwhile() {
     var runs = new AtomicInteger();
 
     int result = value.update(current -> {
@@ -191,7 +191,7 @@ class ObservableValueTest {
   }
 
   @Test
-  void valueOutlivesScopeOfItsFollowers() {
+  void valueCanBeSetAfterItsScopeHasClosed() {
     ObservableValue<Integer> outerValue;
     try (var innerScope = scope.openScope("inner")) {
       outerValue = ObservableValue.of(innerScope.anonymous(), 0);

@@ -63,7 +63,7 @@ class TopicContractTest extends TopicFixture {
   @Promise("21.2")
   @ParameterizedTest
   @MethodSource("strategies")
-  void failingSubscriberAffectsNoPublisherAndNoSubscriber(String strategy) {
+  void messagesReachOtherSubscribersWhenSubscriberFails(String strategy) {
     var topic = topic(strategy);
     topic.subscribeToLatest(m -> {
       throw new IllegalStateException("no");

@@ -153,7 +153,7 @@ class TopicEndTest extends TopicFixture {
   }
 
   @Test
-  void topicKilledWhileEndingEndsAtOnce() {
+  void killEndsTopicAtOnceAfterPoisonPill() {
     var gate = new Gate();
     topic.subscribeToLatest(m -> gate.pass());
     topic.publish(1);
@@ -215,7 +215,7 @@ class TopicEndTest extends TopicFixture {
   }
 
   @Test
-  void closeOnExitAfterEndRunsAtOnce() {
+  void closeOnExitOfEndedTopicRunsAtOnce() {
     topic.close();
 
     topic.closeOnExit(() -> received.add("closed"));

@@ -102,7 +102,7 @@ class TopicFaultTest {
 
   @ParameterizedTest
   @EnumSource
-  void failingSubscriberAffectsNoPublisherAndNoSubscriber(SubscriberKind kind) {
+  void messagesReachOtherSubscribersWhenSubscriberFails(SubscriberKind kind) {
     try (var log = new Logged()) {
       subscribe(kind, topic, m -> {
         throw new IllegalStateException("no");

@@ -179,7 +179,7 @@ class TopicTest extends TopicFixture {
   }
 
   @Test
-  void topicHasNameOfBuilderAndActorsHaveItAsPrefix() {
+  void topicHasNameOfBuilderAndItsActorsUseNameAsPrefix() {
     var names = new CopyOnWriteArrayList<>();
     topic.subscribeToLatest(m -> names.add(Thread.currentThread().getName()));
 
