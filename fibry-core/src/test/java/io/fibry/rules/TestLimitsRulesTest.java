@@ -136,7 +136,7 @@ class TestLimitsRulesTest {
   }
 
   @Test
-  void eachExemptFileNeedsItsExemption() throws IOException {
+  void exemptionIsListedOnlyForFileThatBreaksRule() throws IOException {
     var unneeded = new TreeSet<>(EXCEPTIONS.keySet());
     for (var file : tests())
       for (var pattern : List.of(OWN_LIMIT, JUNIT_LIMIT, ELAPSED, SLEEP, OWN_PROCESS, SOAK_PROPERTY, FIXED_PORT))

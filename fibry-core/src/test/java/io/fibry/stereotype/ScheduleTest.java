@@ -131,7 +131,7 @@ class ScheduleTest {
 
   @Promise("22.14")
   @Test
-  void runLongerThanPeriodIsFollowedBySingleLateRun() {
+  void missedRunsAreReplacedBySingleLateRun() {
     recipes.scheduleAtFixedRate(Duration.ZERO, SECOND, () -> {
       recordRun();
       if (runTimes.size() == 1) advance(3_500);
@@ -144,7 +144,7 @@ class ScheduleTest {
   }
 
   @Test
-  void runAsLongAsPeriodIsFollowedByNextRunAtOnce() {
+  void nextRunBeginsAtOnceWhenRunTakesWholePeriod() {
     recipes.scheduleAtFixedRate(Duration.ZERO, SECOND, () -> {
       recordRun();
       if (runTimes.size() < 4) advance(1_000);

@@ -76,7 +76,7 @@ class StereotypesTest {
   // ---- strategies
 
   @Test
-  void threadsFibersAndDefRecipesUseTheirStrategies() {
+  void onlyRecipesOfThreadsRunOnPlatformThreads() {
     var fiberThread = Stereotypes.fibers().sink("s").ask(s -> Thread.currentThread());
     var defaultThread = Stereotypes.def().sink("s").ask(s -> Thread.currentThread());
     var threadSink = Stereotypes.threads().sink("s");

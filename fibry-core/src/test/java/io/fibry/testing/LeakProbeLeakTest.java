@@ -45,7 +45,7 @@ class LeakProbeLeakTest {
   }
 
   @Test
-  void roundInWhichEarlierMemoryIsFreedDoesNotCount() {
+  void growthIgnoresRoundThatAlsoFreesEarlierMemory() {
     earlier = new byte[16 * TIMES];
 
     long growth = LeakProbe.growth(8 * TIMES, 16 * TIMES + 50_000, () -> {
