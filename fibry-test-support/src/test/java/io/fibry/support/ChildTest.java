@@ -109,7 +109,7 @@ class ChildTest {
   }
 
   @Test
-  void childThatStaysIdleFailsWait() {
+  void awaitExitFailsWhenChildStaysIdle() {
     try (var child = Child.java(List.of("-Dfibry.patience=1"), SleepingChild.class)) {
       var text = child.awaitExit(1);
       assertTrue(text.contains("does not end") && text.contains("begun"), text);
@@ -117,7 +117,7 @@ class ChildTest {
   }
 
   @Test
-  void waitForComputingChildContinues() {
+  void awaitExitWaitsAsLongAsChildComputes() {
     try (var child = Child.java(List.of("-Dfibry.patience=1"), ComputingChild.class)) {
       child.awaitExit(0);
     }

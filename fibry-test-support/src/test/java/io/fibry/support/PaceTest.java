@@ -41,7 +41,7 @@ class PaceTest {
   }
 
   @Test
-  void busyProcessorsSlowClock() {
+  void clockRunsSlowerWhileProcessorsAreBusy() {
     var stop = new AtomicBoolean();
     var threads = new ArrayList<Thread>();
     for (int i = 0; i < 4 * Runtime.getRuntime().availableProcessors(); i++)

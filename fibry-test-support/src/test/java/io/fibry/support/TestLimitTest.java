@@ -119,7 +119,7 @@ class TestLimitTest {
   }
 
   @Test
-  void waitingTestIsInterruptedAndRunsItsAfterEach() {
+  void waitingTestIsInterruptedAndRunsItsAfterEachMethod() {
     var text = outputOf(Interrupted.class);
 
     assertTrue(text.contains("Suppressed: java.lang.InterruptedException"), text);

@@ -86,7 +86,7 @@ class ProbeTest {
   }
 
   @Test
-  void probeFailureNamesHowLongProbeWaited(TestScope scope) {
+  void probeFailureNamesDurationOfWait(TestScope scope) {
     Probe<Mail> post = Probe.of(scope, "post");
 
     assertContains(

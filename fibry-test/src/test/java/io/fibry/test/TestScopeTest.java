@@ -220,7 +220,7 @@ class TestScopeTest {
   }
 
   @Test
-  void closeNamesHandlerIgnoringInterrupt() {
+  void exceptionOfCloseNamesHandlerThatIgnoresInterrupt() {
     var scope = TestScope.fibers();
     uninterruptibleActor(scope).sendMessage("wait");
     Patience.await(handlerStart);
@@ -229,7 +229,7 @@ class TestScopeTest {
   }
 
   @Test
-  void closeNamesKilledActorWhoseHandlerStillRuns() {
+  void exceptionOfCloseNamesKilledActorThatStillRuns() {
     var scope = TestScope.open("test", o -> o.withKillGrace(Duration.ZERO));
     var clerkStart = new CompletableFuture<Void>();
     var clerk = scope.named("clerk").newActor((String message) -> {

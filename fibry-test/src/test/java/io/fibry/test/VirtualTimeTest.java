@@ -62,7 +62,7 @@ class VirtualTimeTest {
   }
 
   @RepeatedTest(RUNS)
-  void singleAdvanceCoversAllRestarts() {
+  void singleAdvanceOfClockRunsAllRestarts() {
     var actor = actorFailingUntil(5);
     for (int i = 0; i < 6; i++) actor.sendMessage("message " + i);
 
