@@ -26,7 +26,7 @@ class DecisionsTest {
   }
 
   @Test
-  void withoutDeviationsLeavesOriginalDecisionsUnchanged() {
+  void withoutDeviationsReturnsChangedCopyOfDecisions() {
     var decisions = Decisions.parse("1=1,4=7,9=2");
 
     assertEquals("1=1", decisions.withoutDeviations(decisions.deviationIndices(), 1, 3).toString());

@@ -133,7 +133,7 @@ class NodeTest {
   }
 
   @Test
-  void nodeCrashingItselfDoesNotContinue() {
+  void programThatCrashesItsNodeDoesNotContinue() {
     simulate(sim -> {
       var node = sim.node("one");
       var continued = new AtomicBoolean();

@@ -175,7 +175,7 @@ class PauseTest {
   }
 
   @Test
-  void nodePausingItselfContinuesAfterPause() {
+  void programThatPausesItsNodeContinuesAfterPause() {
     simulate(sim -> {
       var node = sim.node("one");
       var times = new ArrayList<Duration>();
@@ -190,7 +190,7 @@ class PauseTest {
 
   /** The strategy CALLER handles a message on the sender's thread. */
   @Test
-  void senderToCallerActorOfPausedNodeWaitsUntilPauseEnds() {
+  void sendToActorOnCallerStrategyWaitsUntilPauseOfNodeEnds() {
     simulate(sim -> {
       var node = sim.node("one");
       var times = new ArrayList<Duration>();
@@ -239,7 +239,7 @@ class PauseTest {
   }
 
   @Test
-  void seedWithPausesRepeatsItsRun() {
+  void replayOfSeedRepeatsRunWithPauses() {
     Set<List<String>> runs = new HashSet<>();
 
     for (int i = 0; i < 20; i++) {

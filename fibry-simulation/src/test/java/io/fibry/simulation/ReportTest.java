@@ -87,7 +87,7 @@ class ReportTest {
    * while it runs, so it has the same steps as the run that failed.
    */
   @Test
-  void reportOfExceptionWithOwnTextRepeatsStepsOfFailedRun() {
+  void reportRepeatsFailedRunWhenExceptionOverridesItsText() {
     var failure = assertThrows(SimulationFailure.class, () -> Simulation.run(sim -> {
       var actor = sim.scope().anonymous().onFailure(FailurePolicy.resume()).newActor((Integer number) -> {
         throw new ExceptionWithOwnText();

@@ -35,7 +35,7 @@ class StepWatchTest {
 
   @Test
   @Promise("29.22")
-  void stepWithoutProcessorForSecondsContinues() {
+  void stepThatRarelyGetsProcessorContinues() {
     for (int i = 0; i < 20; i++) {
       assertContinues(30, 0, false);
       assertContinues(1, 1, false);
@@ -68,7 +68,7 @@ class StepWatchTest {
   }
 
   @Test
-  void nextStepStartsNewMeasurement() {
+  void processorTimeOfStepExcludesEarlierSteps() {
     assertContinues(10, SECOND / 2, true);
 
     step++;
