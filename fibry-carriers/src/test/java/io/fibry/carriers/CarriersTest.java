@@ -63,7 +63,7 @@ class CarriersTest {
   }
 
   @Test
-  void blockedHandlersHoldUpNoOther() {
+  void actorAnswersWhileManyHandlersAreBlocked() {
     int count = 500; // far more than carriers and spare runners
     var release = new CountDownLatch(1);
     var blocked = new CountDownLatch(count);
@@ -81,7 +81,7 @@ class CarriersTest {
   }
 
   @Test
-  void sleepingHandlersContinue() {
+  void sleepingHandlersContinueWhenTheirSleepEnds() {
     int count = 2_000;
     var done = new CountDownLatch(count);
     for (int i = 0; i < count; i++) {
@@ -116,7 +116,7 @@ class CarriersTest {
   }
 
   @Test
-  void manySendersKeepTheirOrder() {
+  void messagesOfEachSenderStayInOrder() {
     int senders = 8;
     int count = 5_000;
     var last = new int[senders];
@@ -143,7 +143,7 @@ class CarriersTest {
 
   /** Continuations that are always ready must not keep a sender's message from being handled. */
   @Test
-  void yieldingFibersDoNotStarveMessagesFromOutside() {
+  void yieldingHandlersDoNotStarveMessagesOfOtherThreads() {
     var stop = new CountDownLatch(1);
     var running = new ArrayList<Thread>();
     var started = new CountDownLatch(8);

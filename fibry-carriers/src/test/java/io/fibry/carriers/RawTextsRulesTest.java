@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 /** Tests that no log or exception contains the unescaped text of a user's object. */
 class RawTextsRulesTest {
   @Test
-  void mainCodeWritesNoRawUserTextWithoutReason() throws IOException {
+  void mainCodeEscapesUserTextEverywhere() throws IOException {
     RawTexts.check(Map.of());
   }
 }

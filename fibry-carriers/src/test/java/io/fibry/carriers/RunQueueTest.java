@@ -26,7 +26,7 @@ class RunQueueTest {
   }
 
   @Test
-  void entriesLeaveInOrder() {
+  void entriesLeaveQueueInOrderOfAddition() {
     for (int i = 0; i < 3; i++) queue.add(new Numbered(i));
 
     assertEquals(3, queue.size());
@@ -49,7 +49,7 @@ class RunQueueTest {
   }
 
   @Test
-  void takeOwnDrainLeavesOtherEntries() {
+  void takeOwnDrainReturnsOnlyDrains() {
     var drain = new TestDrain(() -> {});
     queue.add(drain);
     queue.add(new Numbered(1));
@@ -61,7 +61,7 @@ class RunQueueTest {
   }
 
   @Test
-  void cleanReleasesStolenEntriesAndKeepsWaitingOnes() {
+  void cleanForgetsStolenEntriesAndKeepsQueuedEntries() {
     for (int round = 0; round < 3 * RunQueue.CAPACITY; round++) {
       queue.add(new Numbered(round));
       var stolen = new WeakReference<>(queue.steal());

@@ -39,7 +39,7 @@ class RunnerTest {
   }
 
   @Test
-  void nameLoaderAndInterruptDoNotLeak() throws Exception {
+  void threadNameLoaderAndInterruptDoNotReachNextActor() throws Exception {
     try (var loader = new URLClassLoader(new URL[0])) {
       Set<Thread> dirty = ConcurrentHashMap.newKeySet();
       var reused = new AtomicInteger();

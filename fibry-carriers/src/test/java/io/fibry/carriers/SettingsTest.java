@@ -55,12 +55,12 @@ class SettingsTest {
   }
 
   @Test
-  void numberSetsCarriers() {
+  void numberSettingDefinesCountOfCarriers() {
     assertEquals(List.of("own", "5 carriers"), run(OPEN, "-Dfibry.carriers=5"));
   }
 
   @Test
-  void offUsesSchedulerOfJdkWithoutNotice() {
+  void settingOffUsesSchedulerOfJdkWithoutLog() {
     assertEquals(List.of("JDK", "0 carriers"), run(OPEN, "-Dfibry.carriers=off"));
   }
 
@@ -76,7 +76,7 @@ class SettingsTest {
   }
 
   @Test
-  void requiredFailsInClosedJvm() {
+  void settingRequiredFailsInClosedJvm() {
     var lines = run("-Dfibry.carriers=required");
 
     assertTrue(lines.getLast().startsWith("refused: fibry.carriers=required, but fibry-carriers is not used"),
@@ -85,7 +85,7 @@ class SettingsTest {
   }
 
   @Test
-  void requiredFailsWithoutModule() throws URISyntaxException {
+  void settingRequiredFailsWithoutCarriersModule() throws URISyntaxException {
     var module = Path.of(OwnCarriers.class.getProtectionDomain().getCodeSource().getLocation().toURI());
     var wholePath = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
     var path = Stream.of(wholePath.split(File.pathSeparator)).filter(part -> !Path.of(part).equals(module))

@@ -48,7 +48,7 @@ class StuckCarriersTest {
   }
 
   @Test
-  void endlessLoopsHoldUpNoOther() {
+  void otherActorsWorkWhileHandlersLoopEndlessly() {
     var stop = new AtomicBoolean();
     int loops = 2 * processors();
     var looping = new CountDownLatch(loops);
@@ -70,7 +70,7 @@ class StuckCarriersTest {
   }
 
   @Test
-  void timersOfStuckCarrierFire() {
+  void sleepingHandlersWakeWhileCarriersAreStuck() {
     var stop = new AtomicBoolean();
     var sleeping = new CountDownLatch(100);
     var done = new CountDownLatch(100);
@@ -150,7 +150,7 @@ class StuckCarriersTest {
   }
 
   @Test
-  void classInitializersThatSleepHoldUpNoOther() {
+  void otherActorsWorkWhileClassInitializersSleep() {
     int count = 4 * processors();
     var values = new AtomicInteger();
     var actors = new ArrayList<Runnable>();

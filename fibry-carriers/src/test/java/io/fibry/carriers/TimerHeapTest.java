@@ -65,7 +65,7 @@ class TimerHeapTest {
   }
 
   @Test
-  void firstTimerDecidesNextTime() {
+  void earliestPendingTimerDecidesNextTime() {
     assertEquals(Long.MAX_VALUE, heap.nanosToNext());
     heap.add(() -> {}, Long.MAX_VALUE);
     var hour = heap.add(() -> {}, HOUR);
