@@ -37,7 +37,7 @@ class AccountTest {
   }
 
   @Test
-  void moreThanBalanceCannotBeWithdrawn() {
+  void withdrawalAboveBalanceIsRefused() {
     boolean isPaid = account.ask(new Withdraw(501));
 
     assertFalse(isPaid);

@@ -74,7 +74,7 @@ class ApiProgramsTest {
   }
 
   @Test
-  void noBadProgramCompilesWithEclipse() throws Exception {
+  void eachBadProgramFailsToCompileWithEclipse() throws Exception {
     var programs = bad().toList();
 
     var errors = Programs.ecj(out, programs.toArray(Path[]::new));

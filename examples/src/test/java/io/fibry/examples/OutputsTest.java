@@ -13,7 +13,7 @@ class OutputsTest {
   private Path out;
 
   @Test
-  void threadOfEarlierProgramPrintsNothingIntoNextOutput() throws Exception {
+  void outputOmitsLinesOfThreadThatEarlierProgramLeftRunning() throws Exception {
     var firstProgram = write("First", """
         public class First {
           public static void main(String[] args) {
