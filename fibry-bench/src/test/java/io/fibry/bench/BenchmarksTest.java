@@ -61,7 +61,7 @@ class BenchmarksTest {
   }
 
   @Test
-  void resultIsWorseOnlyBeyondTenPercentAndErrorBars() throws IOException {
+  void resultIsWorseIfTenPercentAndErrorBarsAreExceeded() throws IOException {
     var oldFile = file("old", 100, 3);
 
     assertFalse(isWorse(oldFile, file("slightly slower", 109, 1)));

@@ -65,7 +65,7 @@ class ChartTest {
   }
 
   @Test
-  void barColorDependsOnSideAndNotOnName() {
+  void barColorDependsOnRoleOfSideAndNotOnItsName() {
     assertEquals(List.of("others", "ours", "base"), bars(pipeline()));
     assertTexts(pipeline(), "Fibry, with which the others are compared", "Fibry in other forms", "others");
   }

@@ -76,7 +76,7 @@ class ComparisonsTest {
   }
 
   @Test
-  void resultWithoutDeclarationIsError() {
+  void resultWithoutDeclaredComparisonIsError() {
     var failure = failureMessage(() -> result("jmh-Unheard", row("fibry, fiber", 1)).check());
 
     assertEquals("nothing is declared for the result 'jmh-Unheard'; say in Comparisons what it compares, which sides "
@@ -126,7 +126,7 @@ class ComparisonsTest {
   }
 
   @Test
-  void eachDeclaredComparisonIsMeasuredOrNamedByPage() throws Exception {
+  void eachDeclaredComparisonHasResultOrReportBlock() throws Exception {
     var questions = new ArrayList<String>();
     try (var pages = Files.newDirectoryStream(PAGES, "*.md")) {
       for (var page : pages) questions.addAll(Page.blockNames(page));
