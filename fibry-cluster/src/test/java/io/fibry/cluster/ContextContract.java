@@ -119,7 +119,7 @@ abstract class ContextContract {
   }
 
   @Test
-  void contextOfNonTextPropagatorStaysOnItsNode() {
+  void contextOfNonTextPropagatorIsNotSentToOtherNode() {
     exposeOrders(a);
     LocalValue.VALUE.set("here");
     try {

@@ -197,7 +197,7 @@ abstract class DurableEntityPlacementContract {
   }
 
   @Test
-  void storedRequestToFullMailboxReportsOutcomeWillBeDone() {
+  void storedRequestToFullMailboxHasOutcomeWillBeDone() {
     var handlerStarted = new CountDownLatch(1);
     var gate = new CountDownLatch(1);
     var kind = Durable.kind("held", Account.class).storeMessages(9).state(0L)

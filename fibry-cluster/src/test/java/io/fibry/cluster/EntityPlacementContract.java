@@ -379,7 +379,7 @@ abstract class EntityPlacementContract {
   }
 
   @Test
-  void differentNumberOfPartitionsIsRefused() {
+  void nodeWithDifferentPartitionCountCannotUseKind() {
     try (var a = join("a"); var b = Cluster.join(app, network, options -> options.withNode("b"))) {
       host(a);
 

@@ -60,7 +60,7 @@ class FailedHostingTest {
   }
 
   @Test
-  void kindCanBeHostedAfterFailureAtAnyCallOfTransport() {
+  void kindCanBeHostedAgainAfterAnyTransportCallFails() {
     int number = 1;
     for (; failsAtCall(number); number++) {
       try (var tills = host()) {

@@ -58,7 +58,7 @@ class LastOfferTest {
   }
 
   @Test
-  void exitReasonComesFromLastActorWhenSeveralEnd() {
+  void exitReasonOfNameComesFromActorThatEndsLast() {
     var tillOfA = till();
     var tillOfB = till();
     a.expose("till", Ping.class, tillOfA);

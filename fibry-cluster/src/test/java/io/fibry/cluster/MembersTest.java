@@ -233,7 +233,7 @@ class MembersTest {
 
   @Test
   @SuppressWarnings("try") // close() is called on purpose while b is a member
-  void nodeLeavesAtOnceIfItsScopeClosesBeforeIt() {
+  void nodeClosedAfterItsScopeLeavesMembershipAtOnce() {
     try (var a = join("a");
         var scopeOfB = ActorSystem.openScope("of-b", options -> options.withScheduler(clock))) {
       try (var b = Cluster.join("bank", network,
@@ -247,7 +247,7 @@ class MembersTest {
   }
 
   @Test
-  void joiningNodeReplacesUndecodableEntryThatChangedOnce() {
+  void joinSucceedsDespiteUndecodableEntryThatChangesOnce() {
     try (var transport = network.openTransport()) {
       long version = transport.create("fb.bank.node.a", new byte[0], ClusterTransport.FOREVER).orElseThrow();
       var joinResult = new CompletableFuture<Cluster>();

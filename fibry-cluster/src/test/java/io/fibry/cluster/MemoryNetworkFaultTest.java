@@ -28,7 +28,7 @@ class MemoryNetworkFaultTest {
   });
 
   @Test
-  void entryExpiresWhenSchedulerRefusesTimerOfItsUpdate() {
+  void entryExpiresThoughSchedulerRefusesTimerOfUpdate() {
     var table = new MemoryTable(clock);
     long version = table.create("key", new byte[1], LEASE).orElseThrow();
     isBroken = true;
@@ -40,7 +40,7 @@ class MemoryNetworkFaultTest {
   }
 
   @Test
-  void workIsRedeliveredAtOnceIfTimerForDelayIsRefused() {
+  void releasedWorkIsRedeliveredAtOnceIfNoTimerCanBeSet() {
     var transport = (MemoryTransport) MemoryNetwork.create(clock).connect("app", "a");
     var queue = new MemoryQueue(clock);
     var items = new LinkedBlockingQueue<WorkItem>();

@@ -249,7 +249,7 @@ class NodeLeaseTest {
   }
 
   @Test
-  void nameTakenAfterLeaseOfNodeExpiredStaysWithNewNode() {
+  void newNodeKeepsNameThatItTookFromNodeWithExpiredLease() {
     fault = Fault.CUT;
     passTime(LEASE.plusSeconds(3));
     var firstJoin = CompletableFuture.supplyAsync(() -> join("a"), Patience::startFiber);
@@ -363,7 +363,7 @@ class NodeLeaseTest {
 
   /** Node b joins after the entry of node a was dropped, so it has seen no heartbeat of node a. */
   @Test
-  void newNodeTakesNoKeysUntilLeaseOfUnseenNodeExpires() {
+  void keysOfUnseenNodeAreNotTakenBeforeItsLeaseExpires() {
     var actorOfA = Places.host(a, scope).actor("x");
     fault = Fault.CUT;
     serverDropsEntryOf("a");

@@ -125,7 +125,7 @@ abstract class NodeWaitCycleContract {
   }
 
   @Test
-  void entityCycleBegunByMessageIsDetected() {
+  void cycleOfEntitiesStartedByOneWayMessageIsDetected() {
     var entities = host(a, "some");
     host(b, "other");
     assertEquals("there", entities.actor("x").ask(new Walk("other/y")));
@@ -167,7 +167,7 @@ abstract class NodeWaitCycleContract {
   }
 
   @Test
-  void actorThatRepliesLaterIsInNoCycle() {
+  void actorWithDeferredReplyIsNotReportedAsPartOfCycle() {
     a.expose("first", Walk.class, scope.anonymous().<Walk>newActor((walk, context) -> {
       if (walk.path().isEmpty()) context.reply(walk, "there");
       else context.replyWhen(walk, nextActor(a, walk).sendMessageReturn(walk.tail()));

@@ -94,7 +94,7 @@ class RemoteActorInMemoryTest extends RemoteActorContract {
   }
 
   @Test
-  void requestFailsAsNotDoneWhenTimerOfResendIsRefused() {
+  void requestFailsAsNotDoneWhenItsResendCannotBeScheduled() {
     var clock = new ManualScheduler();
     var network = new TestNetwork(MemoryNetwork.create(clock));
     var refusingClock = Intercepted.of(Scheduler.class, clock, (method, arguments, call) -> {
@@ -128,7 +128,7 @@ class RemoteActorInMemoryTest extends RemoteActorContract {
   }
 
   @Test
-  void timeoutOfLostRequestSaysThatNoNodeConfirmedIt() {
+  void timeoutSaysThatNoNodeConfirmedLostRequest() {
     var clock = new ManualScheduler();
     var network = new TestNetwork(MemoryNetwork.create(clock));
     try (ActorScope scope = ActorSystem.openScope("lost-clock", options -> options.withScheduler(clock));

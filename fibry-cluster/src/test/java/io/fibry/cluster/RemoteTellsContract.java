@@ -121,7 +121,7 @@ abstract class RemoteTellsContract {
   }
 
   @Test
-  void deadLetterAndFailureHideContentsIfScopeHidesThem() {
+  void scopeHidesContentsInDeadLettersAndFailures() {
     try (var hidingScope = senders.openScope("hidden", options -> options.withMessageContents(false))) {
       var clerk = join("hidden", hidingScope).actor("clerk", Clerk.class);
 
@@ -218,7 +218,7 @@ abstract class RemoteTellsContract {
   }
 
   @Test
-  void requestThatExpiresWhileWaitingIsNotHandled() {
+  void requestThatExpiresBehindFullMailboxIsNotHandled() {
     var clock = new ManualScheduler();
     var desk = join("a", scope.openScope("timed", options -> options.withScheduler(clock)));
     desk.expose("clerk", Clerk.class, clerk(Mailbox.bounded(1, Overflow.BLOCK)));
@@ -240,7 +240,7 @@ abstract class RemoteTellsContract {
   }
 
   @Test
-  void interruptedSenderGetsDeadLetter() throws Exception {
+  void messageOfInterruptedWaitingSenderIsDeadLetter() throws Exception {
     var clerk = clerk(Mailbox.bounded(10, Overflow.BLOCK));
     join("desk").expose("clerk", Clerk.class, clerk);
     var remoteClerk = sender().actor("clerk", Clerk.class);

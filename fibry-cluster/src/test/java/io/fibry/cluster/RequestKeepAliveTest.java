@@ -59,7 +59,7 @@ class RequestKeepAliveTest {
   }
 
   @Test
-  void inboundIdsOmitRequestsOfDroppedPartition() {
+  void idsOfPendingRequestsOmitRemovedPartition() {
     var registry = new RequestRegistry();
     registry.addWaiting(inboundMessage("a.life.1", "part"));
     registry.addWaiting(inboundMessage("a.life.2", "offer"));
@@ -109,7 +109,7 @@ class RequestKeepAliveTest {
   }
 
   @Test
-  void olderNodeReadsStateOfNewerNode() {
+  void olderNodeDecodesTableEntryOfNewerNode() {
     var member = new Member("a", "life", Set.of(), Set.of("till"), Instant.EPOCH);
     var bytes = new NodeState(member, Map.of("clerk", "Stopped"), Optional.of(LEASE), Optional.empty()).bytes();
 
@@ -120,7 +120,7 @@ class RequestKeepAliveTest {
 
   /** Foreign programs send requests with invalid ids, and bytes that are no keep-alive. */
   @Test
-  void keepAlivesNameAllRequestsDespiteForeignIds() {
+  void keepAlivesListAllRequestsDespiteInvalidRequestIds() {
     var clock = new ManualScheduler();
     var network = MemoryNetwork.create();
     var confirmedIds = ConcurrentHashMap.<String>newKeySet();

@@ -94,7 +94,7 @@ class UpgradeTest {
   }
 
   @Test
-  void typeUnknownToOlderNodeFailsItsRequest() {
+  void requestOfTypeUnknownToOlderNodeFails() {
     a.host("till", OldTypes.Till.class, scope.anonymous(), Duration.ofMinutes(1), (builder, key) -> oldTill());
     var till = b.entities("till", NewTypes.Till.class).actor("t");
 
@@ -105,7 +105,7 @@ class UpgradeTest {
   }
 
   @Test
-  void fieldMissingForOlderNodeFailsItsRequest() {
+  void requestWithoutFieldThatOlderNodeNeedsFails() {
     a.expose("till", OldTypes.Till.class, oldTill());
 
     var failure = assertThrows(RemoteFailureException.class,
@@ -149,7 +149,7 @@ class UpgradeTest {
   }
 
   @Test
-  void olderNodeErasesNoFieldOfStateOrStoredMessage() {
+  void olderNodeKeepsNewFieldsOfStateAndStoredMessage() {
     var newEntities = b.host(newDefinition(), scope.anonymous(), Duration.ofMinutes(1));
     var till = b.entities(newDefinition()).actor("t");
     assertEquals(5, till.ask(new NewTypes.Pay(5, Optional.of("first"))));
@@ -165,7 +165,7 @@ class UpgradeTest {
   }
 
   @Test
-  void olderNodeErasesNoFieldOfDelayedMessage() {
+  void olderNodeKeepsNewFieldsOfDelayedMessage() {
     var newEntities = b.host(newDefinition(), scope.anonymous(), Duration.ofMinutes(1));
     var till = b.entities(newDefinition()).actor("t");
     assertEquals(5, till.ask(new NewTypes.Pay(5, Optional.of("first"))));

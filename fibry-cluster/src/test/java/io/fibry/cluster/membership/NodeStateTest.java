@@ -50,7 +50,7 @@ class NodeStateTest {
   }
 
   @Test
-  void entryOfOlderVersionIsReadWithoutLease() {
+  void nodeEntryOfOlderVersionIsDecodedWithEmptyLease() {
     var bytes = Codec.of(FormerVersion.State.class).encode(new FormerVersion.State(A, Map.of("door", "Stopped")));
 
     assertEquals(FORMER_ENTRY, HexFormat.of().formatHex(bytes));
@@ -65,7 +65,7 @@ class NodeStateTest {
   }
 
   @Test
-  void olderNodeReadsNoHostedKindsFromEndedLife() {
+  void olderNodeDecodesEndedLifeWithoutHostedKinds() {
     var endedState = Codec.of(FormerVersion.State.class).decode(endLife(CURRENT_STATE).bytes());
 
     assertEquals(new Member("a", "a-1", Set.of(), Set.of(), Instant.EPOCH), endedState.member());
@@ -83,7 +83,7 @@ class NodeStateTest {
   }
 
   @Test
-  void nodeMayHaveValidLeaseForItsAnnouncedDuration() {
+  void leaseMayBeValidUntilAnnouncedDurationHasPassed() {
     tracker.onEntry(new NodeState(A, Map.of(), Optional.of(LEASE.multipliedBy(3)), Optional.empty()));
 
     clock.advance(LEASE.multipliedBy(3).minusMillis(1));

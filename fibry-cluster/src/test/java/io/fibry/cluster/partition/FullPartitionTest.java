@@ -146,7 +146,7 @@ class FullPartitionTest {
    * not refuse it, because the previous owner may forward the other copy.
    */
   @Test
-  void requestThatPreviousOwnerMayForwardIsNotRefused() {
+  void requestIsNotRefusedIfPreviousOwnerMayForwardCopy() {
     var gate = openAfterTransfer();
     fill();
 
@@ -180,7 +180,7 @@ class FullPartitionTest {
    * handles it.
    */
   @Test
-  void requestForNextOwnerIsNotRefused() {
+  void previousOwnerDoesNotRefuseRequestForNextOwner() {
     openAfterTransfer();
     clock.advance(ID_RETENTION);
     fill();
@@ -194,7 +194,7 @@ class FullPartitionTest {
   }
 
   @Test
-  void requestIsRefusedWhenPreviousOwnerForwardsNoMore() {
+  void requestIsRefusedAfterPreviousOwnerStopsForwarding() {
     openAfterTransfer();
     clock.advance(ID_RETENTION);
     fill();

@@ -23,7 +23,7 @@ class MoveProtocolTest {
   }
 
   @Test
-  void moveStepsLeadFromAwayThroughAllStagesBackToAway() {
+  void moveStepsPassAllStagesAndReturnToStageAway() {
     assertEquals(PartitionStage.FORWARDING, walk(PartitionStage.AWAY, MoveStep.TAKE, MoveStep.RELEASE, MoveStep.CLOSE,
         MoveStep.FREE, MoveStep.FORWARD));
     assertEquals(PartitionStage.AWAY, walk(PartitionStage.FORWARDING, MoveStep.END, MoveStep.LEAVE));
@@ -46,7 +46,7 @@ class MoveProtocolTest {
 
   @ParameterizedTest
   @EnumSource
-  void loseStepLeadsFromAnyStageToAway(PartitionStage stage) {
+  void loseStepChangesEveryStageToAway(PartitionStage stage) {
     assertEquals(PartitionStage.AWAY, stage.after(MoveStep.LOSE));
   }
 

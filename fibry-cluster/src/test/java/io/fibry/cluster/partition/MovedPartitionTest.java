@@ -210,7 +210,7 @@ class MovedPartitionTest {
   }
 
   @Test
-  void endOfTransferToEarlierEpochDoesNotOpenPartition() {
+  void transferOfEarlierEpochDoesNotOpenPartition() {
     epoch = 7;
     gate.onTransferComplete(5);
     open(false);

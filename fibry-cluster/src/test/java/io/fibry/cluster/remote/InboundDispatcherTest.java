@@ -58,7 +58,7 @@ class InboundDispatcherTest {
   }
 
   @Test
-  void failedCreationOfActorRefusesOnlyItsMessage() {
+  void onlyMessageWhoseActorCannotBeCreatedIsRefused() {
     dispatcher().deliverAll(bundle("a", "b", "c"), (target, body) -> target, key -> {
       if (key.equals(Optional.of("b"))) throw new IllegalStateException("no entity can be made");
       return Optional.of(actor);
@@ -70,7 +70,7 @@ class InboundDispatcherTest {
   }
 
   @Test
-  void failedCreationOfAddressRefusesOnlyItsMessage() {
+  void onlyMessageWhoseAddressCannotBeCreatedIsRefused() {
     dispatcher().deliverAll(bundle("a", "b"), (target, body) -> {
       if (PROTOCOL.decode(body).equals("a")) throw new IllegalStateException("no address");
       return target;
