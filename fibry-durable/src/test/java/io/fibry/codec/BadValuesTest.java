@@ -127,7 +127,7 @@ class BadValuesTest {
   }
 
   @Test
-  void pathIsAddedToCodecExceptionWithoutText() {
+  void pathIsAddedToCodecExceptionThatHasNoText() {
     assertEquals("Added.null", new CodecException(null).enclosedBy("Added").getMessage());
     assertEquals("Added", new CodecException("").enclosedBy("Added").getMessage());
   }
@@ -139,7 +139,7 @@ class BadValuesTest {
   }
 
   @Test
-  void functionThrowingForOldFormCausesCodecException() {
+  void exceptionOfOldFormFunctionCausesCodecException() {
     assertEquals("Event.Old: the function for " + Old.class.getName() + " threw java.lang.IllegalStateException: made "
         + "up,\\nfor a test", oldFormFailure(old -> {
           throw new IllegalStateException("made up,\nfor a test");
@@ -147,7 +147,7 @@ class BadValuesTest {
   }
 
   @Test
-  void functionReturningNullForOldFormCausesCodecException() {
+  void nullFromOldFormFunctionCausesCodecException() {
     assertEquals("Event.Old: the function for " + Old.class.getName() + " returned null", oldFormFailure(old -> null));
   }
 

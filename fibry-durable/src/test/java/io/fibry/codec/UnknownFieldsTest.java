@@ -86,7 +86,7 @@ class UnknownFieldsTest {
   }
 
   @Test
-  void customCodecMayOmitUnknownFieldReporting() {
+  void customCodecNeedNotReportUnknownFields() {
     var codec = new Codec<String>() {
       @Override
       public byte[] encode(String value) {

@@ -67,7 +67,7 @@ class BadInputTest extends StoreFixture {
   // ---- names
 
   @Test
-  void refusalOfKindNameStatesAllowedCharacters() {
+  void exceptionForInvalidKindNameListsAllowedCharacters() {
     assertEquals("'Two words' cannot name a kind: take 1 to 64 lower-case letters, digits and hyphens, a letter first",
         refusal(() -> Durable.kind("Two words", Hit.class)));
   }
@@ -236,7 +236,7 @@ class BadInputTest extends StoreFixture {
   }
 
   @Test
-  void storedRequestMayWaitForever() {
+  void storedRequestMayHaveInfiniteLimit() {
     assertEquals(0, STORING_HITS.newActor(scope.named("ada"), store).ask(new Hit("x"), FOR_EVER));
   }
 

@@ -117,7 +117,7 @@ class BadStepTest extends TurnFixture {
   // ---- steps
 
   @Test
-  void stepOfMessageNeitherStoredNorIdempotentIsRefused() {
+  void stepIsRefusedUnlessMessageIsStoredOrIdempotent() {
     String text = "notes 'ada' refuses a step: after a crash its message would not be delivered again, because it is "
         + "neither Idempotent nor stored; let the kind store messages";
 

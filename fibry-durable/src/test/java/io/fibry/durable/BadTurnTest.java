@@ -136,7 +136,7 @@ class BadTurnTest extends TurnFixture {
   }
 
   @Test
-  void contextUsedAfterHandlerIsRefused() throws Exception {
+  void contextIsInvalidAfterHandlerReturns() throws Exception {
     var handlerContext = new CompletableFuture<EventSourcedContext<Long, Noted, Ask>>();
     ada(KIND, context -> handlerContext.complete(context)).ask(new Ask("?"));
 

@@ -220,7 +220,7 @@ abstract class EndedActorsContract extends StoreFixture {
   }
 
   @Test
-  void eventsLeftByCrashAreRemovedWhenViewBegins() throws Exception {
+  void eventsOfEndedActorsAreRemovedAtViewStartAfterCrash() throws Exception {
     close(view("seen"));
     pay(0, 5);
     var view = view("seen");
@@ -268,7 +268,7 @@ abstract class EndedActorsContract extends StoreFixture {
   }
 
   @Test
-  void viewForgottenDuringStoreFailureEnds() throws Exception {
+  void forgottenViewEndsThoughStoreFails() throws Exception {
     var flaky = new FlakyStore(store, new Random(1));
     var view = VIEW.named("v").newActor(scope.anonymous(), flaky.asStore(),
         stored -> addReceived(stored.key(), text(stored)));

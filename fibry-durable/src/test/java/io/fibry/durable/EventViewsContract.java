@@ -253,7 +253,7 @@ abstract class EventViewsContract extends StoreFixture {
   }
 
   @Test
-  void restartedViewContinuesAfterMissedEndOfActor() {
+  void viewContinuesIfActorEndedWhileViewWasClosed() {
     add("a");
     try (var view = view()) {
       eventually(() -> receivedTexts.equals(List.of("ada1a")));

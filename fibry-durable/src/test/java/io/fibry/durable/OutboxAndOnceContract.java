@@ -47,7 +47,7 @@ abstract class OutboxAndOnceContract extends DeskFixture {
 
   /** The clock does not advance, so a ball that waited for a timer would never arrive. */
   @Test
-  void messagesOfTurnsArriveWithoutTimer() {
+  void messagesOfTurnsAreDeliveredWithoutWaitingForTimer() {
     try (var desks = desks()) {
       for (int i = 0; i < 3; i++) desks.actor("ada").sendMessage(new Ball("grace", Soak.ON ? 600 : 60));
 

@@ -130,7 +130,7 @@ abstract class OutcomeContract extends StoreFixture {
   }
 
   @Test
-  void storedRequestToFullMailboxWillBeDone() {
+  void storedRequestToFullMailboxHasOutcomeWillBeDone() {
     try (var lists = lists(holdingList(99), store)) {
       try {
         var ada = lists.actor("ada");
@@ -160,7 +160,7 @@ abstract class OutcomeContract extends StoreFixture {
   }
 
   @Test
-  void timedOutStoredRequestWillBeDone() {
+  void timedOutStoredRequestHasOutcomeWillBeDone() {
     try (var lists = lists(holdingList(99), store)) {
       try {
         var ada = lists.actor("ada");
@@ -185,7 +185,7 @@ abstract class OutcomeContract extends StoreFixture {
   }
 
   @Test
-  void storedRequestToEndedActorWillBeDone() {
+  void storedRequestToEndedActorHasOutcomeWillBeDone() {
     var kind = holdingList(99);
     var firstActor = kind.newActor(scope.named("ada"), store);
     var futures = new ConcurrentHashMap<Put, CompletableFuture<Integer>>();
@@ -209,7 +209,7 @@ abstract class OutcomeContract extends StoreFixture {
 
   @ParameterizedTest
   @EnumSource
-  void storedRequestWithUnstoredTurnWillBeDone(WriteFault fault) {
+  void storedRequestWithUnstoredTurnHasOutcomeWillBeDone(WriteFault fault) {
     var flaky = new FlakyStore(store, new Random(0));
     var attempts = new AtomicInteger();
     var put = new Put("a");
@@ -229,7 +229,7 @@ abstract class OutcomeContract extends StoreFixture {
   }
 
   @Test
-  void storedRequestToUnreadableActorWillBeDone() {
+  void storedRequestToUnreadableActorHasOutcomeWillBeDone() {
     var flaky = new FlakyStore(store, new Random(0));
     var a = new Put("a");
     var b = new Put("b");
@@ -247,7 +247,7 @@ abstract class OutcomeContract extends StoreFixture {
   }
 
   @Test
-  void storedRequestWithInterruptedHandlerWillBeDone() {
+  void storedRequestWithInterruptedHandlerHasOutcomeWillBeDone() {
     var attempts = new AtomicInteger();
     var put = new Put("a");
     try (var lists = lists(list(99).state(NO_ITEMS).handler((state, message, context) -> {
@@ -264,7 +264,7 @@ abstract class OutcomeContract extends StoreFixture {
   }
 
   @Test
-  void requestThatCannotBeStoredIsNotDone() {
+  void requestThatCannotBeStoredHasOutcomeNotDone() {
     var flaky = new FlakyStore(store, new Random(0));
     try (var lists = lists(holdingList(1), flaky.asStore())) {
       var ada = lists.actor("ada");
@@ -362,7 +362,7 @@ abstract class OutcomeContract extends StoreFixture {
    */
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void clientThatTrustsOutcomesLosesAndRepeatsNothing(boolean stored) throws Exception {
+  void noRequestIsLostOrRepeatedIfClientTrustsOutcomes(boolean stored) throws Exception {
     long seed = Long.getLong("fibry.seed", System.nanoTime());
     System.out.println("outcomes of " + (stored ? "stored" : "plain") + " requests: -Dfibry.seed=" + seed);
     var random = new Random(seed);

@@ -64,7 +64,7 @@ abstract class RemindersAndStepsContract extends DeskFixture {
   }
 
   @Test
-  void repeatingReminderArrivesOnceForMissedPeriods() throws IOException {
+  void repeatingReminderArrivesOnceForAllMissedPeriods() throws IOException {
     var firstActor = ada();
     firstActor.sendMessage(new Remind("r", "a", HOUR, true));
     crashAndReopenAfter(firstActor);
@@ -164,7 +164,7 @@ abstract class RemindersAndStepsContract extends DeskFixture {
   }
 
   @Test
-  void stepInterruptedByCrashKeepsIdempotencyKey() throws IOException {
+  void stepRepeatedAfterCrashHasSameIdempotencyKey() throws IOException {
     desk.gates.put("closed", new CountDownLatch(1));
     desk.gates.put("open", new CountDownLatch(0));
     var firstActor = ada();
@@ -191,7 +191,7 @@ abstract class RemindersAndStepsContract extends DeskFixture {
   }
 
   @Test
-  void stepAfterCancelledStepFailsInSameAttemptOnly() {
+  void stepsAfterCancelledStepFailUntilMessageIsRetried() {
     var ada = Durable.kind("payer", Message.class).state(Desk.EMPTY).handler((state, message, context) -> {
       String outcome;
       try {
@@ -242,7 +242,7 @@ abstract class RemindersAndStepsContract extends DeskFixture {
   }
 
   @Test
-  void sleepForMessageNeitherStoredNorIdempotentFailsTurn() {
+  void sleepFailsTurnUnlessMessageIsStoredOrIdempotent() {
     var ada = ada();
     ada.sendMessage(new Sleep("a", HOUR));
 

@@ -148,7 +148,7 @@ abstract class StoreContract {
   }
 
   @Test
-  void laterTurnsReplaceAndRemoveMessagesOfSameCommit() {
+  void turnsReplaceAndRemoveMessagesOfEarlierTurnsInCommit() {
     var store = open();
     long life = store.load(ADA).life();
     var turns = new ArrayList<CompletableFuture<Void>>();
@@ -166,7 +166,7 @@ abstract class StoreContract {
   }
 
   @Test
-  void messageLimitHoldsForConcurrentEnqueues() {
+  void pendingMessageLimitHoldsForConcurrentEnqueues() {
     var store = open();
     var enqueues = new ArrayList<CompletableFuture<Boolean>>();
     for (int i = 0; i < 100; i++) enqueues.add(store.enqueue(message(ADA, "m" + i, i), 10).toCompletableFuture());

@@ -191,7 +191,7 @@ abstract class StoreCopyContract extends DeskFixture {
   }
 
   @Test
-  void unfinishedCopyServesNoActors() throws Exception {
+  void unfinishedCopyRefusesActors() throws Exception {
     fill();
     for (var targetMaker : List.of(MEMORY, FOLDER, maker)) {
       var unfinishedCopy = another(targetMaker);
@@ -236,7 +236,7 @@ abstract class StoreCopyContract extends DeskFixture {
   }
 
   @Test
-  void copyFailsWhenSourceStoresTurnMeanwhile() throws Exception {
+  void copyFailsWhenSourceStoresTurnDuringCopy() throws Exception {
     fill();
     var ada = new Store.ActorId("desk", "ada");
     var target = another(maker);

@@ -109,7 +109,7 @@ abstract class StoredMessagesContract extends DeskFixture {
   }
 
   @Test
-  void storedMessagesKeepOrderDespiteActorEndsAndRefusedTurns() throws Exception {
+  void storedMessagesKeepOrderWhenActorEndsOrTurnIsRefused() throws Exception {
     long seed = Long.getLong("fibry.seed", System.nanoTime());
     System.out.println("order of stored messages: -Dfibry.seed=" + seed);
     var random = new Random(seed);
@@ -220,7 +220,7 @@ abstract class StoredMessagesContract extends DeskFixture {
   }
 
   @Test
-  void messagesDueLaterDoNotCountAgainstLimit() {
+  void pendingLimitIgnoresMessagesDueAfterNewMessage() {
     var laterMessages = new ArrayList<CompletableFuture<Boolean>>();
     var presentMessages = new ArrayList<CompletableFuture<Boolean>>();
     var lastMessages = new ArrayList<CompletableFuture<Boolean>>();

@@ -110,7 +110,7 @@ class CourierTest {
   }
 
   @Test
-  void closeWaitsForAnswersOfWaitingRequests() {
+  void closeOfEntitiesWaitsUntilWaitingRequestsAreAnswered() {
     var lists = LIST.entities(scope.anonymous(), store, IDLE);
     assertAnswered(lists, lists.actor("ada"), block -> Thread.startVirtualThread(block::close));
   }
@@ -118,7 +118,7 @@ class CourierTest {
   /** Couriers that read earlier would delay the reads of the remaining messages. */
   @SuppressWarnings("try") // the entities deliver the message without being used
   @Test
-  void couriersReadAfterAllWaitingMessagesAreListed() {
+  void couriersStartReadingAfterPendingMessagesAreListed() {
     mayRead.release(MANY);
     Patience.value(
         memory.enqueue(new StoreBackend.PendingMessage(ADA, "1", Instant.EPOCH, new byte[] {1}), 9)
@@ -142,7 +142,7 @@ class CourierTest {
   }
 
   @Test
-  void handlerThatClosesItsActorDoesNotWaitForRequests() {
+  void closeInHandlerDoesNotWaitForHeldRequests() {
     var answer = new CompletableFuture<CompletableFuture<String>>();
     var ada = KIND.state("").handler((items, add, context) -> {
       if (add.item().equals("close")) {
@@ -195,7 +195,7 @@ class CourierTest {
   /** The store confirms the request when half of the limit has passed. */
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void storingTimeCountsAgainstLimitOfRequest(boolean isAsk) {
+  void timeToStoreRequestCountsAgainstItsLimit(boolean isAsk) {
     var slowStore = Intercepted.of(StoreBackend.class, memory, (method, arguments, call) -> {
       if (method.getName().equals("enqueue")) clock.advance(LIMIT.dividedBy(2));
       return call.pass();

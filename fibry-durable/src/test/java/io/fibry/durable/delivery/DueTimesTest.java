@@ -112,7 +112,7 @@ class DueTimesTest {
   }
 
   @Test
-  void sleepEndsAtItsTimeWhenClockMovesAtItsStart() {
+  void sleepEndsOnTimeThoughClockMovesAsSleepBegins() {
     var move = new AtomicLong(4);
     var calendar = new DueTimes(() -> readBeforeMove(move), clock, dueKeys::add);
     var ended = new CompletableFuture<Void>();
@@ -145,7 +145,7 @@ class DueTimesTest {
 
   /** A scheduler may be a user's code, which may throw. */
   @Test
-  void failureOfSchedulerLosesNoDueTime() {
+  void dueTimesSurviveFailureOfScheduler() {
     var isBroken = new AtomicBoolean();
     var scheduler = Intercepted.of(Scheduler.class, clock, (method, arguments, call) -> {
       if (method.getName().equals("scheduleAt") && isBroken.get()) throw new IllegalStateException("made up");

@@ -200,7 +200,7 @@ class BadStoreInputTest {
   }
 
   @Test
-  void openStoreRefusesNullArguments() {
+  void methodsOfStoreRefuseNullArguments() {
     try (var store = open(); var memory = StoreBackend.of(MemoryStore.open())) {
       assertEquals("folder", nullText(() -> store.backup((Path) null)));
       assertEquals("to", nullText(() -> store.backup((StorageDirectory) null)));

@@ -190,7 +190,7 @@ class CompactionPauseTest {
   }
 
   @Test
-  void newFullSegmentsEndPausesOfCompaction() {
+  void compactionStopsPausingWhenNewSegmentsFill() {
     fill(4);
     var pausesAtAction = new ArrayList<Integer>();
     pauseAction = () -> {
@@ -234,7 +234,7 @@ class CompactionPauseTest {
   }
 
   @Test
-  void compactionFailsWhenClockSetBackMakesMoreRecordsLive() {
+  void compactionFailsIfClockIsSetBackAndMoreRecordsAreLive() {
     index.setRetention("old", Duration.ofDays(1));
     now = now.plus(Duration.ofDays(2));
     for (int i = 0; i < 30; i++) write(STATES + 1);
@@ -312,7 +312,7 @@ class CompactionPauseTest {
   }
 
   @Test
-  void nothingIsRewrittenUntilReopenAfterFailedDirectorySync() {
+  void failedDirectorySyncStopsCompactionUntilReopen() {
     fill(4);
     pauseAction = () -> faulty.fail("syncDirectory");
     try (var logged = new Logged()) {

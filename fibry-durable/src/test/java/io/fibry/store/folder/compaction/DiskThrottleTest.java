@@ -32,7 +32,7 @@ class DiskThrottleTest {
   }
 
   @Test
-  void timeBeforeBeginDoesNotCountAsWork() {
+  void timeBeforeCallOfBeginDoesNotCountAsWork() {
     throttle.begin();
     work(DiskThrottle.WORK_BYTES - 1, 10);
     nanos += 1_000_000;
@@ -53,7 +53,7 @@ class DiskThrottleTest {
   }
 
   @Test
-  void hurryEndsPauseAndPreventsFurtherPauses() {
+  void callOfHurryEndsPauseAndPreventsFurtherPauses() {
     var throttles = new ArrayList<DiskThrottle>();
     var hurriedThrottle = new DiskThrottle(() -> nanos, time -> {
       sleep(1);

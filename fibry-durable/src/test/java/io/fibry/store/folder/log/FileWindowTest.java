@@ -13,7 +13,7 @@ class FileWindowTest {
   private static final int LARGE = 1 << 20; // bytes
 
   @Test
-  void largeFileIsReadInSingleReadAfterSmallFile() throws IOException {
+  void largeFileOpenedAfterSmallFileIsReadInOneRead() throws IOException {
     var disk = CrashDisk.empty();
     disk.create("small", 100);
     disk.create("large", LARGE);

@@ -127,7 +127,7 @@ class LastFrameTest {
   }
 
   @Test
-  void openAndCloseOfIdleStoreWriteOnceEach() throws Exception {
+  void eachOpenAndCloseOfIdleStoreWritesOnce() throws Exception {
     var disk = killedWhenIdle(CrashDisk.empty(), SMALL, 1);
     var writes = new AtomicInteger();
     disk.beforeOperation(operation -> {

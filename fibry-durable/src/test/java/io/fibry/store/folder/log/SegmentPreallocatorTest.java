@@ -17,7 +17,7 @@ class SegmentPreallocatorTest {
   private Path folder;
 
   @Test
-  void fullDiskIsRetriedEachSecondAndLoggedOnceAMinute() throws Exception {
+  void fileCreationIsRetriedEachSecondAndLoggedOnceAMinute() throws Exception {
     var nanos = new AtomicLong(-5); // System.nanoTime may be negative
     var faulty = new FaultyDisk(folder);
     try (var disk = faulty.disk(); var logged = new Logged()) {
