@@ -65,7 +65,7 @@ class LambdaLinkingRulesTest {
   }
 
   @Test
-  void methodThatLinksLambdaIsFound() throws IOException {
+  void ruleFindsMethodThatLinksLambda() throws IOException {
     var methods = new TreeSet<String>();
 
     collect(new ClassReader(RuleBreaker.class.getName()), methods);

@@ -33,7 +33,7 @@ class StackSafeLockTest {
   }
 
   @Test
-  void eachThreadEventuallyGetsLockAlone() {
+  void threadsGetLockOneAtATime() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var fields = new LockedFields();
 

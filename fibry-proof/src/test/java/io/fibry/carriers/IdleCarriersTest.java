@@ -153,17 +153,17 @@ class IdleCarriersTest {
   }
 
   @Test
-  void noEntryIsLeftToSleepingCarriers() {
+  void entryNeverWaitsWhileAllCarriersSleep() {
     check(Kind.REAL, SCHEDULES);
   }
 
   @Test
-  void carrierThatFallsAsleepFindsEntry() {
+  void carrierFindsEntryAddedWhileItFallsAsleep() {
     checkSleep(Kind.REAL, SCHEDULES);
   }
 
   @Test
-  void searcherWithEntryWakesOtherCarrier() {
+  void carrierThatFoundEntryWakesSleepingCarrier() {
     checkHandOff(Kind.REAL, SCHEDULES);
   }
 
@@ -172,12 +172,12 @@ class IdleCarriersTest {
   }
 
   @Test
-  void checkBeforeSleepIsFound() {
+  void modelCheckFindsCarrierThatChecksQueueTooEarly() {
     assertFound(() -> checkSleep(Kind.EARLY_CHECK, FAULT_SCHEDULES));
   }
 
   @Test
-  void searcherThatWakesNoOtherIsFound() {
+  void modelCheckFindsCarrierThatWakesNoOtherCarrier() {
     assertFound(() -> checkHandOff(Kind.NO_HAND_OFF, FAULT_SCHEDULES));
   }
 }

@@ -178,7 +178,7 @@ class RunQueueTest {
   }
 
   @Test
-  void queueWithOneSlotIsCorrectWithoutFault() {
+  void oneSlotQueueWithoutFaultPassesModelCheck() {
     check(Kind.ONE_SLOT, SCHEDULES);
   }
 
@@ -187,17 +187,17 @@ class RunQueueTest {
   }
 
   @Test
-  void headWithoutCompareAndSetIsFound() {
+  void modelCheckFindsHeadWrittenWithoutCompareAndSet() {
     assertFound(Kind.PLAIN_HEAD);
   }
 
   @Test
-  void thiefThatClearsSlotIsFound() {
+  void modelCheckFindsThiefThatClearsNewerEntry() {
     assertFound(Kind.CLEARING_THIEF);
   }
 
   @Test
-  void tailBeforeSlotIsFound() {
+  void modelCheckFindsTailWrittenBeforeSlot() {
     assertFound(Kind.EARLY_TAIL);
   }
 }

@@ -24,7 +24,7 @@ class RoutesSimulationTest {
 
   /** Covers a leaving node whose server may not yet know the subscription of the new node. */
   @Test
-  void nodeThatLeavesAsAnotherJoinsHandsOverAllMessages() {
+  void leavingNodeLosesNoMessageWhileNewNodeJoins() {
     Seeds.play("exchanges of nodes", 45, simulation -> assertEquals(List.of(),
         new RoutesRound(simulation, RoutesRound.FORWARDING_TIME.dividedBy(2)).playExchanges()));
   }
@@ -34,7 +34,7 @@ class RoutesSimulationTest {
    * have stopped forwarding. The runs after the first find do nothing.
    */
   @Test
-  void simulationFindsLossIfServersLearnSubscriptionsTooLate() {
+  void simulationFindsMessagesLostByLateSubscriptions() {
     var errors = new ArrayList<String>();
     Simulation.run(options -> options.withSeeds(300), simulation -> {
       if (errors.stream().noneMatch(error -> error.endsWith(LOST)))

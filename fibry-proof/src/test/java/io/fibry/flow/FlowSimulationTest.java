@@ -40,7 +40,7 @@ class FlowSimulationTest {
   }
 
   @Test
-  void mapReduceEndsThoughThreadStartsFail() {
+  void mapReduceEndsDespiteFailedThreadStarts() {
     Seeds.play("map-reduces without threads", 1_000, simulation -> {
       var flows = FlowsStressTest.of(List.of("FIBER", "CALLER"));
       simulation.faults().withAllKinds().withFailedThreadStarts(0.2);

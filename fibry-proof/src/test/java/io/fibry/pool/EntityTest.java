@@ -51,7 +51,7 @@ class EntityTest {
   }
 
   @Test
-  void userOfEntityIsRefusedOrSendsBeforePill() {
+  void userOfEntityIsRefusedOrSendsBeforePoisonPill() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var race = new Race();
       var succeeded = new boolean[3];
@@ -70,7 +70,7 @@ class EntityTest {
   }
 
   @Test
-  void useRacingWithSweepPreventsPassivationOrIsRefused() {
+  void entityIsEitherUsedOrPassivatedWhenUseRacesWithSweep() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var race = new Race();
       var succeeded = new boolean[2];
@@ -85,7 +85,7 @@ class EntityTest {
   }
 
   @Test
-  void entityMarkedGoneAcceptsNoUser() {
+  void entityMarkedAsGoneRefusesUsers() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var race = new Race();
 
@@ -100,7 +100,7 @@ class EntityTest {
   }
 
   @Test
-  void laterOfTwoConcurrentUsesIsRecorded() {
+  void timeOfLaterConcurrentUseIsRecorded() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var race = new Race();
 

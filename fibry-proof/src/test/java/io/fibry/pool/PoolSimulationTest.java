@@ -25,7 +25,7 @@ class PoolSimulationTest {
   }
 
   @Test
-  void idleWorkersEndThoughThreadStartsFail() {
+  void idleWorkersEndDespiteFailedThreadStarts() {
     Seeds.play("idle workers", 300, simulation -> {
       var workers = new AtomicInteger();
       var pool = Pools.scaling(simulation.scope().anonymous(), 1, 4).initialState(workers::incrementAndGet)
@@ -38,7 +38,7 @@ class PoolSimulationTest {
   }
 
   @Test
-  void poolEndsThoughThreadStartsFail() {
+  void poolEndsDespiteFailedThreadStarts() {
     Seeds.play("pool without threads", 300, simulation -> {
       var pool = Pools.perMessage(simulation.scope().anonymous().strategy(Strategy.RESIDENT_FIBER))
           .newActor((Integer millis) -> Thread.sleep(millis));

@@ -24,7 +24,7 @@ class EngineSimulationTest {
   }
 
   @Test
-  void noRightToRunIsLostWhileThreadStartsFail() {
+  void noRightToRunIsLostDespiteFailedThreadStarts() {
     Seeds.play("threadless", 1_500, EngineRounds::threadless);
   }
 }

@@ -70,7 +70,7 @@ class DispatchTest {
   }
 
   @Test
-  void activationAcceptedByThrowingStrategyHandlesMessagesOnce() {
+  void messagesAreHandledOnceThoughStrategyThrowsAfterStart() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var worker = new AtomicReference<Thread>();
       var strategy = new FirstActivation(activation -> {
@@ -120,7 +120,7 @@ class DispatchTest {
   }
 
   @Test
-  void twoSendersThatFindStrandedActorDoNotBothDrainIt() {
+  void strandedActorIsDrainedByOnlyOneOfTwoSenders() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var checkedActor = actorWithoutTimers(refusingStrategy());
       checkedActor.send(0);

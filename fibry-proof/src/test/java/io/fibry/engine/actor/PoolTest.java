@@ -128,7 +128,7 @@ class PoolTest {
   }
 
   @Test
-  void messageSentBeforePillIsHandled() {
+  void messageSentBeforePoisonPillIsHandled() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var test = new TestPool(PoolSpec.scaling(0, 2));
 

@@ -71,7 +71,7 @@ class RequestFutureTest {
   }
 
   @Test
-  void raceOfDrainCancelAndCompletionHasOneOutcome() {
+  void requestHasOneOutcomeDespiteCancelAndCompletion() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var race = new Race();
 
@@ -90,7 +90,7 @@ class RequestFutureTest {
   }
 
   @Test
-  void raceOfDrainAndLimitHasOneOutcome() {
+  void requestIsHandledOrWithdrawnWhenItsLimitExpires() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var race = new Race();
 
@@ -227,7 +227,7 @@ class RequestFutureTest {
   }
 
   @Test
-  void callbackOfAllOfMayAddCallbackToSameRequest() {
+  void callbackOfCombinedFutureMayAddCallbackToRequest() {
     var race = new Race();
     var result = CompletableFuture.allOf(race.request)
         .thenApply(value -> race.request.thenApply(own -> own + 1).join());

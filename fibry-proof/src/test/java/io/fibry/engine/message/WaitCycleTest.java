@@ -67,7 +67,7 @@ class WaitCycleTest {
    * itself, it would search again and again, as long as the cycle exists.
    */
   @Test
-  void senderThatWaitsBehindCycleDoesNotWakeItself() {
+  void senderWaitingForCycleMemberDoesNotWakeItself() {
     var members = List.of(new Member(), new Member(), new Member());
     var otherThreads = List.of(new Thread(), new Thread());
     for (int i = 0; i < 2; i++) {
@@ -211,7 +211,7 @@ class WaitCycleTest {
   }
 
   @Test
-  void waitThatEndedBeforeOtherWaitClosesNoCycle() {
+  void waitThatHasEndedClosesNoCycleWithLaterWait() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var first = new Member();
       var second = new Member();

@@ -150,7 +150,7 @@ class BlockedSenderTest {
   }
 
   @Test
-  void nextSenderIsAcceptedWhenSenderBeforeItIsInterrupted() {
+  void nextSenderIsAcceptedWhenInterruptedSenderStopsWaiting() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var queue = queueWith("first", 2);
       var blockSender =

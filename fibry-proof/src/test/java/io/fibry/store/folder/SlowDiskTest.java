@@ -74,7 +74,7 @@ class SlowDiskTest {
   }
 
   @Test
-  void readIsAnsweredOnlyAfterTurnThatItSawIsStored() {
+  void readIsNotAnsweredBeforeTurnThatItReadsIsStored() {
     blockSync();
     var countAnswer = counter.sendMessageReturn(new Count());
     var readAnswer = counter.sendMessageReturn(new ReadCount());

@@ -263,7 +263,7 @@ class JournalTest {
   }
 
   @Test
-  void fullDiskRefusesEntriesUntilItHasSpaceAgain() throws Exception {
+  void journalRefusesEntriesUntilFullDiskHasSpace() throws Exception {
     var disk = CrashDisk.empty();
     var journal = open(disk, new ArrayList<>()); // the next segment exists already
     disk.beforeOperation(operation -> {

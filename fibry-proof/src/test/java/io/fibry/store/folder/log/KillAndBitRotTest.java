@@ -44,7 +44,7 @@ class KillAndBitRotTest {
   }
 
   @Test
-  void acknowledgedCommitIsFoundOrOpeningReportsItsLoss() throws IOException {
+  void openFindsAcknowledgedCommitOrReportsItsLoss() throws IOException {
     System.out.println("kill and rot: -Dfibry.seed=" + seed);
     for (int round = 0; round < ROUNDS; round++) {
       var disk = CrashDisk.empty();
