@@ -114,7 +114,7 @@ class DashboardTest {
   }
 
   @Test
-  void statisticsNameActorsOfWaitCycle() throws Exception {
+  void statisticsListActorsOfWaitCycle() throws Exception {
     var first = new AtomicReference<ActorWithReturn<String, String>>();
     var second = scope.named("second").newActorWithReturn((String text) -> first.get().ask(text));
     first.set(scope.named("first").newActorWithReturn((String text) -> second.ask(text)));
@@ -200,7 +200,7 @@ class DashboardTest {
   }
 
   @Test
-  void dashboardActorsAreOutsideObservedScope() throws Exception {
+  void dashboardAddsNoActorsOrMessagesToObservedScope() throws Exception {
     try (var dashboard = Dashboard.open(scope, 0); var events = Web.events(dashboard.port())) {
       events.event(text -> true);
 
