@@ -256,7 +256,7 @@ class JacksonCodecsTest {
   }
 
   @Test
-  void oldFormBesideCurrentFormIsDecoded() {
+  void oldAndCurrentFormsInSameListAreDecoded() {
     var codec = JacksonCodecs.of(Event.class,
         forms -> forms.readOld("Paid", OldVersion.Paid.class, oldPaid -> new Paid(oldPaid.cents(), "EUR"))
             .named(Mark.class, "mark"));

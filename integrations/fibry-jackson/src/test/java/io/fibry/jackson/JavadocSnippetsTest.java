@@ -68,7 +68,7 @@ class JavadocSnippetsTest {
   // @end
 
   @Test
-  void bodiesAreReadAndWrittenAsJson() throws Exception {
+  void httpBodiesAreReadAndWrittenAsJson() throws Exception {
     try (var server = HttpServer.open(ActorSystem.anonymous(), 0, orders(), o -> o);
         var client = HttpClient.newHttpClient()) {
       var uri = URI.create("http://localhost:" + server.port() + "/orders");

@@ -106,7 +106,7 @@ class MappedTypesTest {
   }
 
   @Test
-  void mapperWritesMappedRecordWithItsJdkTypes() {
+  void mapperWritesJdkTypesInsideMappedRecord() {
     record Day(@JsonFormat(pattern = "dd.MM.yyyy") LocalDate date) {}
     record Dates(Day day, LocalDate plainDate) {}
     var codec = JacksonCodecs.of(Dates.class, forms -> forms,
@@ -181,7 +181,7 @@ class MappedTypesTest {
   }
 
   @Test
-  void unknownFieldIsReportedIfMapperWritesItsNameElsewhere() {
+  void unknownFieldIsReportedThoughMapperWritesItsNameElsewhere() {
     assertEquals(List.of("field 'half' of Discount"), unknownFieldsOfOffer("""
         {"discount":{"percent":4,"half":7,"next":null},"rebates":[{"percent":4}]}"""));
   }
