@@ -141,7 +141,7 @@ abstract class FaultContract extends DatabaseFixture {
   }
 
   @Test
-  void lockTimeoutsAreRetriedWithinLimit() {
+  void statementIsRetriedAfterLockTimeouts() {
     var counter = counter();
     long n = counter.ask(new Count(true));
     for (var state : List.of("HYT00", "55P03")) {
@@ -198,7 +198,7 @@ abstract class FaultContract extends DatabaseFixture {
   }
 
   @Test
-  void driverOutOfMemoryFailsOnlyOneCommit() {
+  void outOfMemoryErrorOfDriverFailsOnlyOneCommit() {
     long life = store.load(ADA).life();
     faults.onNextStatement((connection, call) -> {
       throw new OutOfMemoryError("made up, for a test");

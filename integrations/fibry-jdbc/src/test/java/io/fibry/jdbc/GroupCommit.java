@@ -34,7 +34,7 @@ class GroupCommit {
   private final AtomicLong rowNumbers = new AtomicLong(); // of rows that are inserted one by one
 
   @Test
-  void storeIsFasterThanSingleCommits() throws Exception {
+  void groupCommitIsFasterThanSingleCommits() throws Exception {
     new Random(1).nextBytes(body);
     try (var server = PostgresServer.make();
         var pool = Pools.of(server.newSchema(), 10, 5_000);

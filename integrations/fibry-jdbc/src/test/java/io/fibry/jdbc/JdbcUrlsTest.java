@@ -75,13 +75,13 @@ class JdbcUrlsTest {
     "jdbc:aws-wrapper:postgresql://u:secret@host/db, jdbc:aws-wrapper:***@host/db",
     "jdbc:mysql://address=(host=h)(user=u)(password=secret)/db, jdbc:mysql://address=",
     "jdbc:oracle:thin:u/secret@host, jdbc:oracle:***@host", "jdbc:h2:mem:a;PASSWORD=my secret, jdbc:h2:mem:a"})
-  void addressHasNoUserPasswordAndParameters(String url, String address) {
+  void addressOmitsUserPasswordAndParametersOfUrl(String url, String address) {
     assertEquals(address, JdbcUrls.address(url));
     assertEquals("no driver for " + address, JdbcUrls.address("no driver for " + url));
   }
 
   @Test
-  void eachUrlOfTextIsRedacted() {
+  void eachUrlInTextIsRedacted() {
     assertEquals("lost jdbc:h2:mem:a after jdbc:h2:mem:b", JdbcUrls.address(
         "lost jdbc:h2:mem:a after jdbc:h2:mem:b;PASSWORD=secret"));
     assertEquals("jdbc:x:***@host refused the connection",
@@ -89,7 +89,7 @@ class JdbcUrlsTest {
   }
 
   @Test
-  void cycleOfNextExceptionsEndsSearch() {
+  void redactionEndsWhenNextExceptionsFormCycle() {
     var first = new SQLException("first");
     var second = new SQLException("second jdbc:h2:mem:a;PASSWORD=secret");
     first.setNextException(second);

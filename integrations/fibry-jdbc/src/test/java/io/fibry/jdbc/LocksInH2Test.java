@@ -27,7 +27,7 @@ class LocksInH2Test extends DatabaseFixture {
   }
 
   @Test
-  void turnIsStoredWhenItsLockIsReleased() throws Exception {
+  void turnIsRetriedUntilItsRowLockIsReleased() throws Exception {
     var attempts = new AtomicInteger();
     var store = open();
     long life = store.load(ADA).life();

@@ -177,7 +177,7 @@ class PostgresTest extends DatabaseFixture {
 
   /** A failover to a replica that was behind may undo the begin of a life whose process still runs. */
   @Test
-  void turnsOfLifeWhoseBeginWasLostAreRefused() throws Exception {
+  void turnsAreRefusedIfDatabaseLostBeginOfTheirLife() throws Exception {
     var store = open();
     long first = store.load(ADA).life();
     append(store, turn(ADA, first, 1));
@@ -196,7 +196,7 @@ class PostgresTest extends DatabaseFixture {
 
   /** The actor had no turn yet, so the crash also undoes its row. */
   @Test
-  void turnsOfFirstLifeWhoseBeginWasLostAreRefused() throws Exception {
+  void turnsAreRefusedIfDatabaseLostBeginOfFirstLife() throws Exception {
     var store = open();
     long lost = store.load(ADA).life();
     execute("delete from fibry_actor"); // the crash
@@ -358,7 +358,7 @@ class PostgresTest extends DatabaseFixture {
    * transactions.
    */
   @Test
-  void competingStoresForkNoHistoryWithSerializableTransactions() throws Exception {
+  void competingSerializableStoresNeverForkHistory() throws Exception {
     open().close();
     for (var isolation : List.of("repeatable\\ read", "serializable")) {
       execute("delete from fibry_actor; delete from fibry_turn");

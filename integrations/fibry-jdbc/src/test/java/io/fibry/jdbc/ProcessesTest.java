@@ -164,7 +164,7 @@ class ProcessesTest extends DatabaseFixture {
   }
 
   @Test
-  void processesSharingActorsRepeatNoAnswer() {
+  void processesThatShareActorsNeverGiveSameAnswerTwice() {
     var lines = new ArrayList<String>();
     try (var processA = start(); var processB = start()) {
       for (int i = 0; i < 5; i++) {

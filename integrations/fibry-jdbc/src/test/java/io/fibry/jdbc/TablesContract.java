@@ -119,7 +119,7 @@ abstract class TablesContract extends DatabaseFixture {
   // ---- damage
 
   @Test
-  void loadOfActorWithMissingTurnNamesRemedy() throws Exception {
+  void exceptionForMissingTurnSaysHowToRepair() throws Exception {
     var store = open();
     long life = store.load(ADA).life();
     for (int i = 1; i <= 3; i++) append(store, turn(ADA, life, i));
