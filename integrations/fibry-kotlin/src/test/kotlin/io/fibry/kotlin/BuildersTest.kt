@@ -188,7 +188,7 @@ class BuildersTest {
   }
 
   @Test
-  fun batchesHandleListsCountsAndMergedMessages() {
+  fun eachKindOfBatchHandlesCollectedMessages() {
     Batch.ofLists(builder, 2, hour) { list: List<Int> -> seen.add(list) }.use { it.sendMessages(listOf(1, 2)) }
     Batch.ofCounts(builder, 2, hour) { counts: Map<Int, Long> -> seen.add(counts) }
       .use { it.sendMessages(listOf(3, 3)) }
@@ -215,7 +215,7 @@ class BuildersTest {
   }
 
   @Test
-  fun pipelineMapReduceHooksAndGeneratorGiveResults() {
+  fun blocksBuiltWithKotlinLambdasGiveResults() {
     val lengths = CompletableFuture<Int>()
     Pipeline.of(builder) { line: String -> line.length }.then { n -> n + 1 }.then(2) { n -> "$n" }
       .thenUnordered(2, String::toInt).into { n -> lengths.complete(n) }.use { it.sendMessage("abc") }

@@ -133,7 +133,7 @@ class ChannelsTest {
   }
 
   @Test
-  fun closedChannelEndsActorAfterSentMessages() = coroutineTest {
+  fun closeOfChannelEndsActorAfterSentMessages() = coroutineTest {
     val actor = full(Overflow.BLOCK)
     val channel = actor.asSendChannel()
     val sending = launch { for (n in 3..10) channel.send(n) }

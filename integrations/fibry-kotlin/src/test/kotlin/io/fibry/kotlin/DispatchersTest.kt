@@ -144,7 +144,7 @@ class DispatchersTest {
   }
 
   @Test
-  fun closeRunsPendingCoroutinesAndEndsThread() = coroutineTest {
+  fun closeOfDispatcherRunsPendingCoroutinesAndEndsThread() = coroutineTest {
     val gate = Gate()
     val dispatcher = Strategy.THREAD.asCoroutineDispatcher()
     val first = async(dispatcher) {
@@ -184,7 +184,7 @@ class DispatchersTest {
 
   /** The dispatcher is not notified of shutdownNow, which returns the tasks to its caller. */
   @Test
-  fun coroutineContinuesWhenTaskReturnedByShutdownNowRuns() = coroutineTest {
+  fun coroutineContinuesWhenCallerOfShutdownNowRunsItsTask() = coroutineTest {
     val pool = Executors.newSingleThreadExecutor()
     val gate = Gate()
     pool.execute { runCatching(gate::pass) }
@@ -200,7 +200,7 @@ class DispatchersTest {
   }
 
   @Test
-  fun throwingStrategyCancelsCoroutineWithItsCause() = coroutineTest {
+  fun coroutineIsCancelledWithExceptionOfThrowingStrategy() = coroutineTest {
     val none = Strategy { throw IllegalStateException("no thread today") }
 
     val job = async(none.asCoroutineDispatcher()) { "ran" }
@@ -212,7 +212,7 @@ class DispatchersTest {
   }
 
   @Test
-  fun strategyThatRunsTwiceOrThrowsRunsEachDispatchOnce() = coroutineTest {
+  fun eachDispatchRunsOnceThoughStrategyRunsTwiceOrThrows() = coroutineTest {
     val twice = Strategy { activation -> Thread.ofVirtual().start { repeat(2) { activation.run() } } }
     val runsAndThrows = Strategy { activation ->
       activation.run()

@@ -71,7 +71,7 @@ class InTurnTest {
   }
 
   @Test
-  fun actorKeepsItsDispatcher() {
+  fun actorKeepsInTurnDispatcherAfterGarbageCollection() {
     val actor = actor()
     val dispatcher = WeakReference(actor.inTurn())
 
@@ -102,7 +102,7 @@ class InTurnTest {
   }
 
   @Test
-  fun actorHasSingleInTurnDispatcher() {
+  fun inTurnReturnsSameDispatcherForActor() {
     val actor = actor()
 
     assertSame(actor.inTurn(), actor.inTurn())

@@ -141,7 +141,7 @@ class RequestsTest {
   }
 
   @Test
-  fun askTimeoutIsFailureAndNoCancellation() = coroutineTest {
+  fun askTimeoutFailsAwaitWithoutCancellation() = coroutineTest {
     val gate = Gate()
     val slow = gated(gate)
 
