@@ -113,7 +113,7 @@ class FibryMetricsTest {
    * prevents the gauge.
    */
   @Test
-  void countsOutliveScopeAndBinder() {
+  void countsRemainWhenScopeAndBinderAreGarbage() {
     registry.config().meterFilter(MeterFilter.denyNameStartsWith("fibry.messages.waiting"));
     bindAndForget();
 
@@ -146,7 +146,7 @@ class FibryMetricsTest {
   }
 
   @Test
-  void metersOfNextScopeOfSameNameBeginAtZero() {
+  void metersBeginAtZeroForNewScopeOfSameName() {
     for (int round = 0; round < 2; round++) {
       try (var scope = TestScope.fibers(); var metrics = new ScopeMeters(scope)) {
         metrics.bindTo(registry);

@@ -71,7 +71,7 @@ class MessageTimersTest {
   }
 
   @Test
-  void repeatingTimerRecordsEachHandlingButOneWait() {
+  void repeatingMessageRecordsEveryHandlingAndOneWait() {
     timers.bindTo(registry);
     var actor = scope.anonymous().newActor((Integer n) -> {});
     actor.sendMessageEvery(1, Duration.ofSeconds(1));

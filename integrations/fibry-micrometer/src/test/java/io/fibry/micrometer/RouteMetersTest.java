@@ -111,7 +111,7 @@ class RouteMetersTest {
 
   /** After the kill, the thread of the exchange still counts the exchange. */
   @Test
-  void serverCountsExchangeKilledAfterItsResponse() throws Exception {
+  void exchangeIsCountedWhenServerIsKilledAfterResponse() throws Exception {
     var serverToKill = new CompletableFuture<HttpServer>();
     var routes = HttpRoutes.none().text("/last", exchange -> "answered").intercept((exchange, next) -> {
       next.run();
