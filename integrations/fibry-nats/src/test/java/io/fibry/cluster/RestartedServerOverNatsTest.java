@@ -64,7 +64,7 @@ class RestartedServerOverNatsTest {
    * after the restart.
    */
   @Test
-  void onlyRequestsWithAnswersLostDuringRestartFail() {
+  void requestFailsOnlyIfServerRestartLosesItsAnswer() {
     try (var server = Servers.start();
         ActorScope scope = ActorSystem.openScope("restart", options -> options.withScheduler(clock))) {
       var network = Servers.network(server);

@@ -189,7 +189,7 @@ class JoinTest {
   }
 
   @Test
-  void networkTextHidesCredentialsAndShowsServers() {
+  void networkAsTextShowsServersAndHidesCredentials() {
     assertEquals("NATS at nats://***@n1:4222,tls://n2:4222,[::1]:4222,n3",
         NatsNetwork.connectTo("nats://ada:secret@n1:4222, tls://n2:4222,[::1]:4222,n3").toString());
   }

@@ -43,7 +43,7 @@ class LateHistoryCleanerTest {
   }
 
   @Test
-  void keeperStartedLaterDeletesTurnsThatViewHasPassed() {
+  void keeperDeletesTurnsThatViewPassedBeforeKeeperStarted() {
     Servers.assumeInstalled();
     try (var server = NatsServer.start(Servers.folder(), "")) {
       var network = Servers.network(server);

@@ -59,7 +59,7 @@ class LostAnswersTest extends StreamFixture {
   }
 
   @Test
-  void actorIsLoadedDespiteLostAnswerToFirstWrite() {
+  void loadOfActorSucceedsThoughServerAnswerIsLost() {
     faulty.loseAnswers(1);
     append(store, turn(ADA, store.load(ADA).life(), 1));
 
@@ -113,7 +113,7 @@ class LostAnswersTest extends StreamFixture {
    * sender gets an exception.
    */
   @Test
-  void lostMessageIsNotStoredAfterLaterMessages() {
+  void lostMessageIsNotResentAfterLaterMessagesAreStored() {
     var shortLimitStore = open(SHORT_LIMIT);
     var store = shortLimitStore.store();
     assertTrue(store.enqueue(message(ADA, "first"), 9).toCompletableFuture().join());
@@ -139,7 +139,7 @@ class LostAnswersTest extends StreamFixture {
 
   /** The answers to a message and to a later message of its sender may come at the same time. */
   @Test
-  void lateAnswerConfirmsMessageBeforeNextAnswerArrives() {
+  void messagesAreConfirmedInOrderThoughOneAnswerIsLate() {
     var gate = new CompletableFuture<Void>();
     faulty.runBeforeWrite(gate::join); // until the two other writes have arrived
     faulty.delayAnswer(1);
@@ -170,7 +170,7 @@ class LostAnswersTest extends StreamFixture {
   }
 
   @Test
-  void refusalAfterLostAnswerHasUnknownOutcome() {
+  void writeRefusedAfterLostAnswerHasUnknownOutcome() {
     long life = store.load(ADA).life();
     faulty.loseAnswers(1);
     faulty.failNext(1);
@@ -227,7 +227,7 @@ class LostAnswersTest extends StreamFixture {
   }
 
   @Test
-  void loadAndCloseInCallbackOfWriteAreRefused() {
+  void callbackOfWriteCanNeitherLoadActorNorCloseStore() {
     long life = store.load(ADA).life();
     var gate = new CompletableFuture<Void>();
     faulty.runBeforeWrite(gate::join);

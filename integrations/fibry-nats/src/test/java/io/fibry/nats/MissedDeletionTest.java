@@ -50,7 +50,7 @@ class MissedDeletionTest {
   }
 
   @Test
-  void watcherDetectsDeletionWhoseMarkerServerHasRemoved() throws Exception {
+  void watcherDetectsDeletionAfterServerRemovedItsMarker() throws Exception {
     String url = Servers.shared().url();
     var client = Nats.connect(url);
     try (var proxy = FaultProxy.to(url);

@@ -93,7 +93,7 @@ class NatsStoreTest extends StreamFixture {
   }
 
   @Test
-  void nextLifeDeletesHandledMessagesWhenPurgeFailed() throws Exception {
+  void nextLifeDeletesHandledMessagesAfterFailedPurge() throws Exception {
     var nextStore = open().store();
     long life = store.load(ADA).life();
     store.enqueue(message(ADA, "one"), 9).toCompletableFuture().join();
@@ -136,7 +136,7 @@ class NatsStoreTest extends StreamFixture {
   }
 
   @Test
-  void actorListOfFormerLeaderIsRefused() {
+  void listingActorsFailsWhenFormerLeaderAnswers() {
     var shortLimitStore = open(Duration.ofMillis(200));
     shortLimitStore.pretendAcknowledged(1_000_000);
 
@@ -208,7 +208,7 @@ class NatsStoreTest extends StreamFixture {
    * newer snapshot, the actor could not be loaded.
    */
   @Test
-  void snapshotOfStaleLifeReplacesNoSnapshot() {
+  void staleLifeDoesNotReplaceSnapshotOfNextLife() {
     long life = store.load(ADA).life();
     append(store, turn(ADA, life, 1));
     var otherStore = open().store();

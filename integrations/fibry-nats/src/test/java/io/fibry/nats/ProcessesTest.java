@@ -94,7 +94,7 @@ class ProcessesTest {
 
   @Soak(counterpart = "ClusterSimulationTest")
   @Test
-  void keysOfKilledOrPausedProcessMoveToAnother() {
+  void keysOfKilledOrPausedProcessMoveToOtherProcess() {
     start("a", LEASE).awaitJoined();
     var b = start("b", LEASE);
     b.awaitJoined();

@@ -74,7 +74,7 @@ class ReplicasTest {
    * replaced turns.
    */
   @Test
-  void pageOfStaleReplicaHasReplacedTurns() throws InterruptedException {
+  void historyMayContainReplacedTurnsFromStaleReplica() throws InterruptedException {
     long life = store.load(ADA).life();
     for (int i = 1; i <= 5; i++) append(store, turn(ADA, life, i));
     replicas.stopReplicas();

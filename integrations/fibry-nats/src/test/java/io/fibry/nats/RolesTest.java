@@ -233,7 +233,7 @@ class RolesTest {
   }
 
   @Test
-  void keeperRefusesNodesRequestsToDeleteNeededTurns() throws Exception {
+  void keeperRefusesToDeleteNeededTurnsForNode() throws Exception {
     createStreams();
     try (var keeper = open(Role.KEEPER)) {
       appendTurn(keeper, "x", List.of(StreamFixture.message(actor("z"), "m")));

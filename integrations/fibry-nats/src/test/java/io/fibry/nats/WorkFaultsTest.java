@@ -166,7 +166,7 @@ class WorkFaultsTest {
 
   /** Bytes that are no job are parked after their attempts, and harm no other job. */
   @Test
-  void foreignBytesInStreamOfWorkAreParked() throws Exception {
+  void undecodableBytesInWorkStreamAreParked() throws Exception {
     var jobs = joinAndOpenJobs("a");
     jobs.consume(options -> options.withMaxAttempts(2).withBackoff(Duration.ofMillis(10), Duration.ofMillis(10)),
         this::count);

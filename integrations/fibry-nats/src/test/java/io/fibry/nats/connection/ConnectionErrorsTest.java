@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 
 class ConnectionErrorsTest {
   @Test
-  void textHasEachMessageOnceThoughCausesFormCycle() {
+  void textOfCyclicCausesHasEachMessageOnce() {
     var first = new IllegalStateException("no connection");
     var second = new IllegalStateException("refused", first);
     first.initCause(second);

@@ -23,7 +23,7 @@ class StoreSubjectsTest {
   }
 
   @Test
-  void subjectWithInvalidEscapeIsOfNoActor() {
+  void subjectWithInvalidEscapeBelongsToNoActor() {
     for (var key : List.of("=zz", "a=4", "a=", "=61", "=FF", "=e4"))
       assertFalse(SUBJECTS.isOfOneActor("fb.shop.j.cart." + key), key);
   }

@@ -17,7 +17,7 @@ class StreamHistoryCleanerTest {
    * the log.
    */
   @Test
-  void failedPurgesOfKindAreLoggedOnceUntilOneSucceeds() {
+  void failedPurgesAreLoggedOncePerKindUntilPurgeSucceeds() {
     var cleaner = new StreamHistoryCleaner(new StoreContext(null, new StoreSubjects("cleaned"), null));
     try (var logged = new Logged()) {
       for (int i = 0; i < 3; i++) cleaner.purge("cart", FAILING_PURGE);

@@ -41,7 +41,7 @@ class TablePollerTest {
   }
 
   @Test
-  void entryIsReportedDeletedWhenTwoAnswersInRowLackIt() {
+  void entryMissingInTwoConsecutiveReadsIsReportedDeleted() {
     read(entry("a", 5), entry("b", 6));
     read(entry("b", 6));
     read(entry("a", 5), entry("b", 6));

@@ -179,7 +179,7 @@ class TableReconcilerTest implements TableReconciler.WatchedTable {
   }
 
   @Test
-  void watchConvergesToTable() {
+  void watcherEventuallyKnowsExactlyKeysOfTable() {
     long seed = Long.getLong("fibry.seed", System.nanoTime());
     System.out.println("reconciler: -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
