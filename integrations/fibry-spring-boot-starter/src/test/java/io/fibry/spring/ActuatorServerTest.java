@@ -73,7 +73,7 @@ class ActuatorServerTest {
   }
 
   @Test
-  void openScopeIsUpAndShowsActorsAndMeters() throws Exception {
+  void actuatorShowsHealthActorsAndMetersOfOpenScope() throws Exception {
     @SuppressWarnings("unchecked") // the type that the bean method declares
     var square = (ActorWithReturn<Integer, Integer>) context.getBean("square", ActorWithReturn.class);
     assertEquals(9, square.ask(3));
@@ -95,7 +95,7 @@ class ActuatorServerTest {
 
   @Test
   @Order(Integer.MAX_VALUE)
-  void closedScopeIsDown() throws Exception {
+  void healthOfClosedScopeIsDown() throws Exception {
     context.getBean(ActorScope.class).close();
 
     var health = get("health", "application/json");

@@ -102,7 +102,7 @@ class FailedStartCleanupTest {
   }
 
   @Test
-  void removedActorBeanOfRunningContextLeavesScopeOpen() {
+  void removalOfActorBeanDoesNotCloseScope() {
     runner.withUserConfiguration(IdleActor.class).run(context -> {
       var beans = (DefaultListableBeanFactory) context.getSourceApplicationContext(GenericApplicationContext.class)
           .getBeanFactory();

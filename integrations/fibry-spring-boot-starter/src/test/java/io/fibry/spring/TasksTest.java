@@ -80,7 +80,7 @@ class TasksTest {
   }
 
   @Test
-  void poolOutlivesScopeOfApplication() {
+  void poolRunsTasksAfterApplicationScopeCloses() {
     runnerWithPool.run(context -> {
       context.getBean(ActorScope.class).close();
 
@@ -169,7 +169,7 @@ class TasksTest {
   }
 
   @Test
-  void executionModeForceCreatesOnlySpringBootExecutor() {
+  void forcedExecutionModeCreatesOnlySpringBootExecutor() {
     runner.withUserConfiguration(WithActor.class).withPropertyValues("spring.task.execution.mode=force")
         .run(context -> assertFalse(
             context.containsBean("taskExecutor") || !context.containsBean("applicationTaskExecutor")));

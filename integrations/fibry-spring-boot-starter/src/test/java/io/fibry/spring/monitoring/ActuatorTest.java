@@ -23,7 +23,7 @@ class ActuatorTest {
       .withPropertyValues("management.endpoints.web.exposure.include=actors");
 
   @Test
-  void openScopeIsUpAndReportsHandledMessages() {
+  void healthOfOpenScopeIsUpAndCountsHandledMessages() {
     runner.run(context -> {
       context.getBean(ActorScope.class).anonymous().newActorWithReturn((Integer n) -> n + 1).ask(1);
       assertTrue(context.getBean(ActorScope.class).awaitQuiescence(Patience.LONG));
@@ -37,7 +37,7 @@ class ActuatorTest {
   }
 
   @Test
-  void scopeClosedByFailureIsDown() {
+  void healthOfScopeClosedByFailureIsDown() {
     runner.run(context -> {
       var actor = context.getBean(ActorScope.class).named("fragile").onFailure(FailurePolicy.escalate().withoutLog())
           .newActor((Integer n) -> {
