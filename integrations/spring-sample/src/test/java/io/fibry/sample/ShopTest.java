@@ -159,7 +159,7 @@ class ShopTest {
   }
 
   @Test
-  void closedScopeIsDownAndRefusesOrders() throws Exception {
+  void healthIsDownAndOrdersAreRefusedWhenScopeIsClosed() throws Exception {
     shop.getBean(ActorScope.class).close();
 
     assertEquals(503, get("/orders/hat").statusCode());
