@@ -71,8 +71,8 @@ final class Activation extends HandlerContext implements WokenDrain {
 
   private static final int MIN_STREAK = 16; // messages in a row before the drain spins for the next one
   private static final int MAX_BATCH = 256; // messages before the drain gives way to other actors
-  // The max number of wake-ups by actors with the waker's behavior that start a fiber at once, after
-  // a woken drain had to wait too long in a slot
+  // The max number of wake-ups by actors with the waker's behavior that start a fiber at once,
+  // after a woken drain had to wait too long in a slot
   private static final int LATE_PENALTY = 1_000;
   private static final VarHandle CLAIMED = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "claimed",
       VarHandle.class, Activation.class, boolean.class);
