@@ -1,5 +1,6 @@
 package io.fibry.net;
 
+import java.nio.charset.StandardCharsets;
 import java.util.Objects;
 import java.util.Optional;
 
@@ -48,7 +49,17 @@ public interface ErrorBody {
   static ErrorBody problemDetails() {
     return error -> new Content("application/problem+json", "{\"type\":\"about:blank\",\"title\":"
         + quoted(error.reason) + ",\"status\":" + error.status + ",\"detail\":" + quoted(error.text)
-        + error.path.map(path -> ",\"instance\":" + quoted(path)).orElse("") + "}\n");
+        + error.path.map(path -> ",\"instance\":" + quoted(encoded(path))).orElse("") + "}\n");
+  }
+
+  /** Returns the path as a part of a URI. */
+  private static String encoded(String path) {
+    var uri = new StringBuilder();
+    for (byte b : path.getBytes(StandardCharsets.UTF_8)) {
+      if (b > 0x20 && b < 0x7f && "\"#%<>?[\\]^`{|}".indexOf(b) < 0) uri.append((char) b);
+      else uri.append(String.format("%%%02X", b));
+    }
+    return uri.toString();
   }
 
   private static String quoted(String text) {

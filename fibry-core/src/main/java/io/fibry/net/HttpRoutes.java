@@ -140,7 +140,7 @@ public final class HttpRoutes {
   /**
    * Adds all routes of {@code routes} below a path. They keep the code around them, their rules for
    * failures, their codec and their error body; where they have none, those of these routes are
-   * used.
+   * used. Their rules also get exceptions of code that is put around these routes.
    * {@snippet class="io.fibry.HttpSnippetsTest" region="mount"}
    *
    * @param path {@code /} or a path such as {@code /admin} or {@code /shops/{shop}}, without a
@@ -171,7 +171,8 @@ public final class HttpRoutes {
   /**
    * Responds with a status if a handler, or code around it, throws an exception of this type. The
    * first rule that fits is used. If no rule fits, the server decides (see {@link HttpServer}). If
-   * a rule is used, the exception is logged only if the status is 500 or more.
+   * a rule is used, the exception is logged only if the status is 500 or more, and if the server
+   * itself would respond with 500.
    *
    * @param type the type of the exception
    * @param status 400 to 599
@@ -186,7 +187,8 @@ public final class HttpRoutes {
   /**
    * Responds with a text if a handler, or code around it, throws an exception of this type. The
    * first rule that fits is used. If no rule fits, the server decides (see {@link HttpServer}). If
-   * a rule is used, the exception is logged only if the status is 500 or more.
+   * a rule is used, the exception is logged only if the status is 500 or more, and if the server
+   * itself would respond with 500.
    *
    * @param <E> the type of the exception
    * @param type the class of the exception

@@ -52,8 +52,8 @@ public interface HttpServer extends Exitable {
    * as over when the WebSocket begins, with the status 101. An exchange with an event stream is
    * over when its client has disconnected.
    *
-   * @param route the route as it was given, or empty for malformed requests and requests without a
-   * route
+   * @param route the route as it was given, below the path at which it is mounted; empty for
+   * malformed requests and requests without a route
    * @param answered exchanges that are over, with any status
    * @param failed exchanges that are over, with a status of 500 or above
    * @param totalTime sum of the times from the first byte of a request until its response was

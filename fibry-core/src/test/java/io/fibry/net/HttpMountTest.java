@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.MailboxFullException;
 import io.fibry.support.Logged;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -150,6 +151,45 @@ class HttpMountTest extends HttpFixture {
         + detail.replace("\"", "\\\"") + "\",\"instance\":\"" + path + "\"}\n", response.body());
   }
 
+  @ParameterizedTest
+  @CsvSource(delimiter = '|', value = {"POST | /a | 405", "GET | /full | 503", "GET | /ws | 426", "TRACE | /a | 405"})
+  void problemDetailsKeepHeadersOfServer(String method, String path, int status) throws IOException {
+    open(routes -> routes.text("GET /a", exchange -> "a").text("/full", exchange -> {
+      throw new MailboxFullException("full", "a", "m", 1);
+    }).webSocket("/ws", connection -> {}).withErrorBody(ErrorBody.problemDetails()));
+
+    var response =
+        RawClient.sendAndReadAll(server.port(),
+            method + " " + path + " HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+
+    assertEquals("" + status, RawClient.codes(response));
+    assertTrue(response.contains("Content-Type: application/problem+json\r\n"), response);
+    assertTrue(response.contains(status == 405 ? "Allow: " : status == 503 ? "Retry-After: " : "Upgrade: "), response);
+  }
+
+  @Test
+  void malformedBodyOfBegunStreamGetsErrorBody() throws IOException {
+    open(routes -> routes.stream("POST /up", exchange -> {
+      exchange.outputStream().write('x');
+      exchange.body().readAllBytes();
+    }).withErrorBody(ErrorBody.problemDetails()));
+
+    var response = RawClient.sendAndReadAll(server.port(), "POST /up HTTP/1.1\r\nHost: a\r\nConnection: close\r\n"
+        + "Transfer-Encoding: chunked\r\n\r\nzz\r\n");
+
+    assertEquals("400", RawClient.codes(response));
+    assertTrue(response.endsWith("\"instance\":\"/up\"}\n"), response);
+  }
+
+  @Test
+  void instanceOfProblemIsUri() {
+    open(routes -> routes.withErrorBody(ErrorBody.problemDetails()));
+
+    var body = send(request("/a%20b/%C3%A4%25")).body();
+
+    assertTrue(body.endsWith("\"instance\":\"/a%20b/%C3%A4%25\"}\n"), body);
+  }
+
   @Test
   void errorOfMalformedRequestHasNoPath() throws IOException {
     open(routes -> routes.withErrorBody(error -> new ErrorBody.Content("text/x", error.status() + " " + error.path())));
@@ -162,7 +202,7 @@ class HttpMountTest extends HttpFixture {
   void failingErrorBodyIsLoggedAndErrorSentAsText() {
     try (var logged = new Logged()) {
       open(routes -> routes.withErrorBody(error -> {
-        throw new IllegalStateException("planned");
+        throw new AssertionError("planned");
       }));
 
       assertEquals("404 404 Not Found", call("GET", "/none"));

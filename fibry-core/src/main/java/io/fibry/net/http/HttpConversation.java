@@ -33,7 +33,7 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
 
   interface Server extends ServerExchange.HandlerFailureLog {
     /** Called when the user's code for the body of an error has failed. */
-    void logErrorBodyFailure(RuntimeException failure);
+    void logErrorBodyFailure(Throwable failure);
 
     /** Returns a permit for an exchange, or null if too many exchanges are running. */
     ExchangePermit tryAdmit();
@@ -153,7 +153,8 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
         return Objects.requireNonNull(
             errorBody.contentOf(new ErrorBody.ErrorResponse(code, HttpStatus.reason(code), text, path)),
             "the content of an error");
-      } catch (RuntimeException failure) {
+      } catch (Throwable failure) {
+        if (failure instanceof VirtualMachineError error && !(failure instanceof StackOverflowError)) throw error;
         server.logErrorBodyFailure(failure);
         return null;
       }
@@ -223,7 +224,10 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
     } else if (body.failure() != null) { // the body could not be read, and the handler has not caught this failure
       response.closeConnectionAfter();
       if (response.isSent() || !(body.failure() instanceof RequestRefusedException refusal)) socket.close();
-      else refuse(response, refusal.code);
+      else {
+        response.discard();
+        refuse(response, refusal.code);
+      }
     } else if (response.isSent()) {
       log(failure, exchange, "by closing the connection, because the response had begun");
       response.closeConnectionAfter();
@@ -253,7 +257,8 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
       return;
     }
     if (hasResponse) {
-      if (response.code() >= 500) server.log(number, failure, exchange, String.valueOf(response.code()));
+      if (response.code() >= 500 && !(failure instanceof HttpException) && statusByKind(failure) == 500)
+        server.log(number, failure, exchange, String.valueOf(response.code()));
       response.finish();
     } else if (failure instanceof HttpException thrown)
       response.writeHandlerError(thrown.status(), thrown.getMessage());
@@ -262,19 +267,26 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
 
   private void refuseByKind(ServerResponse response, Throwable failure, ServerExchange exchange, String number)
       throws IOException {
-    switch (Throwables.requestExceptionIn(failure)) {
-      case MailboxFullException full -> refuse(response, 503);
-      case ActorStoppedException stopped -> refuse(response, 503);
-      case CircuitOpenException open -> refuse(response, 503);
-      case AskTimeoutException timeout -> refuse(response, 504);
-      case RequestException unanswered when unanswered.outcome() == FailureOutcome.WILL_BE_DONE -> refuse(response,
-          504);
-      case RequestRefusedException refusal -> refuse(response, refusal.code); // thrown by a file route
-      default -> {
-        server.log(number, failure, exchange, "500");
-        response.writeError(500, "Internal server error " + number + "\n");
-      }
+    int status = statusByKind(failure);
+    if (status != 500) {
+      refuse(response, status);
+      return;
     }
+    server.log(number, failure, exchange, "500");
+    response.writeError(500, "Internal server error " + number + "\n");
+  }
+
+  /** Returns 500 for a failure of the server, which is logged. */
+  private static int statusByKind(Throwable failure) {
+    return switch (Throwables.requestExceptionIn(failure)) {
+      case MailboxFullException full -> 503;
+      case ActorStoppedException stopped -> 503;
+      case CircuitOpenException open -> 503;
+      case AskTimeoutException timeout -> 504;
+      case RequestException unanswered when unanswered.outcome() == FailureOutcome.WILL_BE_DONE -> 504;
+      case RequestRefusedException refusal -> refusal.code; // thrown by a file route
+      default -> 500;
+    };
   }
 
   private static void refuse(ServerResponse response, RequestHead head, String allowed) throws IOException {

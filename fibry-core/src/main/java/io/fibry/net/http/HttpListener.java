@@ -69,9 +69,11 @@ public final class HttpListener extends Listener<HttpServer> implements HttpServ
   }
 
   @Override
-  public void logErrorBodyFailure(RuntimeException failure) {
+  public void logErrorBodyFailure(Throwable failure) {
     if (stackThrottle.isDue(failure))
       LOG.error("{}: the error body failed, so the error was sent as a text", this, failure);
+    else LOG.error("{}: the error body failed; the same stack was logged within the last second: {}", this,
+        blockBuilder.describe(failure));
   }
 
   @Override

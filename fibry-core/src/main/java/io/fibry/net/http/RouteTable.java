@@ -50,6 +50,7 @@ public final class RouteTable {
 
     /** Returns these settings, and those of the outer routes where these say nothing. */
     RouteSettings within(RouteSettings outer) {
+      if (this == NONE) return outer;
       return new RouteSettings(Stream.concat(rules.stream(), outer.rules.stream()).toList(),
           bodyCodec.or(() -> outer.bodyCodec), errorBody.or(() -> outer.errorBody));
     }
@@ -226,14 +227,18 @@ public final class RouteTable {
   private static void answerText(Handler.Returning<HttpExchange, String> handler, ServerExchange exchange)
       throws Exception {
     exchange.forbidWriting("the text");
-    exchange.response.setText(Objects.requireNonNull(handler.handle(exchange), () -> "the handler of " + exchange
+    var text = handler.handle(exchange);
+    ServerExchange.clearInterrupt();
+    exchange.response.setText(Objects.requireNonNull(text, () -> "the handler of " + exchange
         + " returned null; let it return a text, which may be empty"));
   }
 
   private static void answerObject(Handler.Returning<HttpExchange, ?> handler, ServerExchange exchange, BodyCodec codec)
       throws Exception {
     exchange.forbidWriting("the object");
-    Object object = Objects.requireNonNull(handler.handle(exchange), () -> "the handler of " + exchange
+    Object object = handler.handle(exchange);
+    ServerExchange.clearInterrupt();
+    Objects.requireNonNull(object, () -> "the handler of " + exchange
         + " returned null; let it return an object, or throw new HttpException(404, ..)");
     exchange.response.setBytes(codec.mediaType(), codec.write(object));
   }

@@ -244,12 +244,18 @@ public final class ServerExchange implements HttpExchange {
 
   /**
    * Called when the user's code has returned. Gives the permit back before the response is
-   * complete, so that the client's next request is not refused for lack of a permit. On a virtual
-   * thread, clears an interrupt, which would close the socket at the next write. This loses no
-   * kill, because a kill has closed the socket already.
+   * complete, so that the client's next request is not refused for lack of a permit.
    */
   public void endHandling() {
     if (response.permit != null) response.permit.release();
+    clearInterrupt();
+  }
+
+  /**
+   * Clears an interrupt on a virtual thread, where it would close the socket at the next write.
+   * This loses no kill, because a kill has closed the socket already.
+   */
+  static void clearInterrupt() {
     if (Thread.currentThread().isVirtual()) Thread.interrupted();
   }
 

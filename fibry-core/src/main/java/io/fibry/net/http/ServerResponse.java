@@ -146,7 +146,8 @@ public final class ServerResponse implements RequestBody.Expectation, ResponseBo
 
   /** Sets the whole body, like {@link #setText}. */
   void setBytes(String type, byte[] body) {
-    setWhole(body, ByteBuilder.latin1Bytes("Content-Type: " + type + "\r\n"));
+    if (!hasType) header("Content-Type", type);
+    setWhole(body, NOTHING);
   }
 
   /** Sets the text of an error as the whole body, in the form that the routes give to errors. */
@@ -163,10 +164,6 @@ public final class ServerResponse implements RequestBody.Expectation, ResponseBo
     if (isSent) throw new IllegalStateException("the response was sent already, and a request has only one");
     this.wholeBody = body;
     this.typeLine = typeLine;
-  }
-
-  void writeText(String text) throws IOException {
-    writeWhole(text.getBytes(StandardCharsets.UTF_8), PLAIN_TEXT);
   }
 
   private void writeWhole(byte[] body, byte[] typeLine) throws IOException {
@@ -199,7 +196,7 @@ public final class ServerResponse implements RequestBody.Expectation, ResponseBo
   /** Sends a response of the server itself, without the headers of the handler. */
   public void writeError(int code, String text, String... headers) throws IOException {
     reset(code);
-    this.headers = List.of(headers);
+    this.headers = new ArrayList<>(List.of(headers));
     writeErrorText(text);
   }
 
@@ -280,7 +277,9 @@ public final class ServerResponse implements RequestBody.Expectation, ResponseBo
 
   /** Sends the rest of the response, if there is any. */
   void finish() throws IOException {
-    if (wholeBody != null) writeWhole(wholeBody, typeLine);
+    var body = wholeBody;
+    wholeBody = null;
+    if (body != null) writeWhole(body, typeLine);
     else if (!isComplete) outputStream().close();
   }
 

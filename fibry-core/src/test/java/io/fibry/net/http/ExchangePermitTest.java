@@ -22,7 +22,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -164,10 +163,10 @@ class ExchangePermitTest {
         }
       }, true, false, true, false);
       response.permit = permits.tryAdmit();
-      var exchange = new ServerExchange(null, null, null, null, response, RoutePattern.of(path), Optional.empty(),
-          null);
+      var route = routes.find("GET", path);
+      var exchange = new ServerExchange(null, null, null, null, response, route, routes.settings, null);
 
-      routes.find("GET", path).handler().handle(exchange);
+      route.handler().handle(exchange);
       exchange.finish();
 
       assertEquals(0, workingWhenSent.get(), path);
