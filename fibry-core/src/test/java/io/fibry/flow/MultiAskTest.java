@@ -382,7 +382,7 @@ class MultiAskTest {
   }
 
   @Test
-  void askFirstOfNoActorsAndNullArgumentsAreRefused() {
+  void emptyAskFirstAndNullArgumentsAreRefused() {
     var actors = List.of(responder("a"));
     var withNull = new ArrayList<>(actors);
     withNull.add(null);

@@ -256,7 +256,7 @@ class PoolsTest extends PoolFixture {
   }
 
   @Test
-  void messagesBehindCancelledHeavyRequestBegin() {
+  void cancelOfHeavyRequestLetsLaterMessagesRun() {
     var pool = echo(Pools.weighted(builder, 4, (Object message) -> message.equals("heavy") ? 4 : 1));
     Gate.occupy((Actor<Object>) pool);
     var heavyAnswer = pool.sendMessageReturn((Object) "heavy");

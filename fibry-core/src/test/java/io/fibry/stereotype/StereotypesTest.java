@@ -219,7 +219,7 @@ class StereotypesTest {
   // ---- recipes for blocks
 
   @Test
-  void batchRateLimitAndHooksUseSettingsOfBuilder() throws Exception {
+  void batchesRateLimitsAndHooksUseSettingsOfBuilder() throws Exception {
     var events = new ArrayList<Object>();
     var recipes = Stereotypes.of(ActorSystem.named("recipe").strategy(Strategy.CALLER));
     Actor<String> log = recipes.batch(2, LONG, events::add);

@@ -65,7 +65,7 @@ class NodeStateTest {
   }
 
   @Test
-  void olderNodeDecodesEndedLifeWithoutHostedKinds() {
+  void endedLifeHasNoHostedKindsForOlderNode() {
     var endedState = Codec.of(FormerVersion.State.class).decode(endLife(CURRENT_STATE).bytes());
 
     assertEquals(new Member("a", "a-1", Set.of(), Set.of(), Instant.EPOCH), endedState.member());

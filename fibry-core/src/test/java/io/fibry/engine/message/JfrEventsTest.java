@@ -330,7 +330,7 @@ class JfrEventsTest {
   }
 
   @Test
-  void eventOfMessageRefusedByMaxWaitHasExpectedWait() throws Exception {
+  void eventOfMaxWaitRefusalHasPredictedWait() throws Exception {
     var actor =
         newSlowActor(scope.named("slow").mailbox(Mailbox.bounded(9, Overflow.REJECT).withMaxWait(Duration.ofNanos(1))));
     Gate.occupy(actor);

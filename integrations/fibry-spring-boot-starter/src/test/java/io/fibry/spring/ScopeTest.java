@@ -105,7 +105,7 @@ class ScopeTest {
   }
 
   @Test
-  void propertyHidesMessageContents() {
+  void springPropertyHidesMessageContents() {
     runner.run(context -> assertTrue(optionsOf(context.getBean(ActorScope.class)).mayShowMessageContents()));
     runner.withPropertyValues("fibry.message-contents=false")
         .run(context -> assertFalse(optionsOf(context.getBean(ActorScope.class)).mayShowMessageContents()));
