@@ -152,7 +152,8 @@ class DiagnosisTest {
     occupy(actor, "Slow[1]");
     for (int i = 0; i < 1000; i++) actor.sendMessage(i);
 
-    assertSays(expire(startAsk(actor, "Get")), "will not begin: at least 1,000 were before it; the actor has been");
+    assertSays(expire(startAsk(actor, "Get")),
+        "will not begin: at least 1,000 messages were before it; the actor has been");
   }
 
   @Test

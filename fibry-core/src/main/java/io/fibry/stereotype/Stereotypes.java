@@ -38,8 +38,8 @@ public final class Stereotypes extends NetworkStereotypes {
   /** The recipes of one root scope, cached so that the actors of all calls share their settings. */
   private record RootStereotypes(ActorScope root, Stereotypes threads, Stereotypes fibers) {}
 
-  // made for the root scope of the last call; null before the first call. A simulation has its own
-  // root
+  // Made for the root scope of the last call, and made again if the root changes, because each
+  // simulation has its own root. Null before the first call
   private static volatile RootStereotypes lastUsed;
 
   private Stereotypes(ActorBuilder<?> builder) {
@@ -207,8 +207,9 @@ public final class Stereotypes extends NetworkStereotypes {
   }
 
   /**
-   * Returns a builder of actors that together handle {@code messages} messages in each period on
-   * average, and at most {@code messages} in a burst; further messages wait.
+   * Returns a builder of actors that handle at most {@code messages} messages in each period on
+   * average, and at most {@code messages} in a burst; further messages wait. All actors of the
+   * builder share one limit.
    *
    * @param messages at least 1
    * @param period more than zero

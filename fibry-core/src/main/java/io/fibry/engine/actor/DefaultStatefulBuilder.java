@@ -8,16 +8,16 @@ import io.fibry.Handler;
 import io.fibry.Sink;
 import io.fibry.Strategy;
 import io.fibry.engine.cell.ActorBehavior;
-import io.fibry.engine.cell.ActorBehavior.StateRecipe;
+import io.fibry.engine.cell.ActorBehavior.StateFunctions;
 import io.fibry.mailbox.Mailbox;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 
-/** A builder of actors that have state. All actors of one builder share its recipe. */
+/** A builder of actors that have state. All its actors share one {@link StateFunctions}. */
 @SuppressWarnings("unchecked") // the signatures of ActorBuilder check the types
 final class DefaultStatefulBuilder<S, M> implements ActorBuilder.Stateful<S, M> {
   private final DefaultActorBuilder<M> builder;
-  private final StateRecipe recipe;
+  private final StateFunctions functions;
   // The behavior of the last sink, which the next sink uses if the settings have not changed.
   // Racing threads may each make an instance
   private volatile ActorBehavior lastSinkBehavior;
@@ -26,24 +26,24 @@ final class DefaultStatefulBuilder<S, M> implements ActorBuilder.Stateful<S, M> 
   DefaultStatefulBuilder(DefaultActorBuilder<M> builder, Callable<?> initialState, Handler<Object> stopHook,
       Handler.Returning<Object, Object> copyFunction) {
     this.builder = builder;
-    this.recipe = new StateRecipe(initialState, stopHook, copyFunction, builder.interceptor());
+    this.functions = new StateFunctions(initialState, stopHook, copyFunction, builder.interceptor());
   }
 
   @Override
   public ActorBuilder.Stateful<S, M> onStop(Handler<S> hook) {
-    return new DefaultStatefulBuilder<>(builder, recipe.initialState(),
-        (Handler<Object>) Objects.requireNonNull(hook, "hook"), recipe.copyFunction());
+    return new DefaultStatefulBuilder<>(builder, functions.initialState(),
+        (Handler<Object>) Objects.requireNonNull(hook, "hook"), functions.copyFunction());
   }
 
   @Override
   public ActorBuilder.Stateful<S, M> rollback(Handler.Returning<S, S> copy) {
-    return new DefaultStatefulBuilder<>(builder, recipe.initialState(), recipe.stopHook(),
+    return new DefaultStatefulBuilder<>(builder, functions.initialState(), functions.stopHook(),
         (Handler.Returning<Object, Object>) (Handler.Returning<?, ?>) Objects.requireNonNull(copy, "copy"));
   }
 
   private <N> ActorBuilder.Stateful<S, N> withBuilder(ActorBuilder<N> newBuilder) {
-    return new DefaultStatefulBuilder<>((DefaultActorBuilder<N>) newBuilder, recipe.initialState(), recipe.stopHook(),
-        recipe.copyFunction());
+    return new DefaultStatefulBuilder<>((DefaultActorBuilder<N>) newBuilder, functions.initialState(),
+        functions.stopHook(), functions.copyFunction());
   }
 
   @Override
@@ -78,19 +78,19 @@ final class DefaultStatefulBuilder<S, M> implements ActorBuilder.Stateful<S, M> 
 
   @Override
   public <N extends M> Actor<N> newActor(Handler.Stateful<S, N> handler) {
-    return (Actor<N>) builder.makeAndAdmit(ActorBehavior.stateful(builder.settings(), recipe,
+    return (Actor<N>) builder.makeAndAdmit(ActorBehavior.stateful(builder.settings(), functions,
         (Handler.Stateful<Object, Object>) DefaultActorBuilder.checked(handler)));
   }
 
   @Override
   public <N extends M> Actor<N> newActor(Handler.StatefulWithContext<S, N> handler) {
-    return (Actor<N>) builder.makeAndAdmit(ActorBehavior.statefulWithContext(builder.settings(), recipe,
+    return (Actor<N>) builder.makeAndAdmit(ActorBehavior.statefulWithContext(builder.settings(), functions,
         (Handler.StatefulWithContext<Object, Object>) DefaultActorBuilder.checked(handler)));
   }
 
   @Override
   public <N extends M, R> ActorWithReturn<N, R> newActorWithReturn(Handler.StatefulReturning<S, N, R> handler) {
-    return (ActorWithReturn<N, R>) builder.makeAndAdmit(ActorBehavior.statefulReturning(builder.settings(), recipe,
+    return (ActorWithReturn<N, R>) builder.makeAndAdmit(ActorBehavior.statefulReturning(builder.settings(), functions,
         (Handler.StatefulReturning<Object, Object, Object>) DefaultActorBuilder.checked(handler)));
   }
 
@@ -98,7 +98,7 @@ final class DefaultStatefulBuilder<S, M> implements ActorBuilder.Stateful<S, M> 
   public <N extends M,
       R> ActorWithReturn<N, R> newActorWithReturn(Handler.StatefulReturningWithContext<S, N, R> handler) {
     return (ActorWithReturn<N, R>) builder.makeAndAdmit(
-        ActorBehavior.statefulReturningWithContext(builder.settings(), recipe,
+        ActorBehavior.statefulReturningWithContext(builder.settings(), functions,
             (Handler.StatefulReturningWithContext<Object, Object, Object>) DefaultActorBuilder.checked(handler)));
   }
 
@@ -107,7 +107,7 @@ final class DefaultStatefulBuilder<S, M> implements ActorBuilder.Stateful<S, M> 
     var currentSettings = builder.settings();
     var behavior = lastSinkBehavior;
     if (behavior == null || behavior.settings != currentSettings)
-      lastSinkBehavior = behavior = ActorBehavior.statefulSink(currentSettings, recipe);
+      lastSinkBehavior = behavior = ActorBehavior.statefulSink(currentSettings, functions);
     return (Sink<S>) (Sink<?>) builder.makeSink(behavior, null);
   }
 }

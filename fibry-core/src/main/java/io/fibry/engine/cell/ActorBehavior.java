@@ -77,9 +77,9 @@ public abstract class ActorBehavior {
     };
   }
 
-  public static ActorBehavior stateful(ActorSettings settings, StateRecipe recipe,
+  public static ActorBehavior stateful(ActorSettings settings, StateFunctions functions,
       Handler.Stateful<Object, Object> handler) {
-    return new StatefulBehavior(settings, recipe) {
+    return new StatefulBehavior(settings, functions) {
       @Override
       Object handle(HandlerContext context, Object state, Object message) throws Exception {
         handler.handle(state, message);
@@ -88,9 +88,9 @@ public abstract class ActorBehavior {
     };
   }
 
-  public static ActorBehavior statefulReturning(ActorSettings settings, StateRecipe recipe,
+  public static ActorBehavior statefulReturning(ActorSettings settings, StateFunctions functions,
       Handler.StatefulReturning<Object, Object, Object> handler) {
-    return new StatefulBehavior(settings, recipe) {
+    return new StatefulBehavior(settings, functions) {
       @Override
       Object handle(HandlerContext context, Object state, Object message) throws Exception {
         return handler.handle(state, message);
@@ -98,9 +98,9 @@ public abstract class ActorBehavior {
     };
   }
 
-  public static ActorBehavior statefulWithContext(ActorSettings settings, StateRecipe recipe,
+  public static ActorBehavior statefulWithContext(ActorSettings settings, StateFunctions functions,
       Handler.StatefulWithContext<Object, Object> handler) {
-    return new StatefulBehavior(settings, recipe) {
+    return new StatefulBehavior(settings, functions) {
       @Override
       Object handle(HandlerContext context, Object state, Object message) throws Exception {
         handler.handle(state, message, context);
@@ -114,9 +114,9 @@ public abstract class ActorBehavior {
     };
   }
 
-  public static ActorBehavior statefulReturningWithContext(ActorSettings settings, StateRecipe recipe,
+  public static ActorBehavior statefulReturningWithContext(ActorSettings settings, StateFunctions functions,
       Handler.StatefulReturningWithContext<Object, Object, Object> handler) {
-    return new StatefulBehavior(settings, recipe) {
+    return new StatefulBehavior(settings, functions) {
       @Override
       Object handle(HandlerContext context, Object state, Object message) throws Exception {
         return handler.handle(state, message, context);
@@ -139,8 +139,8 @@ public abstract class ActorBehavior {
     };
   }
 
-  public static ActorBehavior statefulSink(ActorSettings settings, StateRecipe recipe) {
-    return new StatefulBehavior(settings, recipe) {
+  public static ActorBehavior statefulSink(ActorSettings settings, StateFunctions functions) {
+    return new StatefulBehavior(settings, functions) {
       @Override
       Object handle(HandlerContext context, Object state, Object code) throws Exception {
         return runCode(context, state, code);
@@ -242,7 +242,7 @@ public abstract class ActorBehavior {
    * if the handler throws. May be null
    * @param interceptor each message passes through it after the state was made; may be null
    */
-  public record StateRecipe(Callable<?> initialState, Handler<Object> stopHook,
+  public record StateFunctions(Callable<?> initialState, Handler<Object> stopHook,
       Handler.Returning<Object, Object> copyFunction, Handler.Interceptor<Object> interceptor) {
 
     private Object makeState(Cell cell) throws Exception {
@@ -253,13 +253,16 @@ public abstract class ActorBehavior {
     }
   }
 
-  /** One object with the handler and the recipe, because many actors may have a behavior each. */
+  /**
+   * A subclass for each kind of handler has the handler and the functions in one object. This saves
+   * memory, because each of many actors may have its own behavior.
+   */
   private abstract static class StatefulBehavior extends ActorBehavior {
-    private final StateRecipe recipe;
+    private final StateFunctions functions;
 
-    StatefulBehavior(ActorSettings settings, StateRecipe recipe) {
+    StatefulBehavior(ActorSettings settings, StateFunctions functions) {
       super(settings);
-      this.recipe = recipe;
+      this.functions = functions;
     }
 
     abstract Object handle(HandlerContext context, Object state, Object message) throws Exception;
@@ -268,11 +271,11 @@ public abstract class ActorBehavior {
     final Object handle(HandlerContext context, Object message) throws Exception {
       var cell = context.cell;
       if (!cell.hasState) {
-        cell.state = recipe.makeState(cell);
+        cell.state = functions.makeState(cell);
         cell.hasState = true;
       }
-      if (recipe.copyFunction == null) return handleWithState(context, message);
-      Object copiedState = recipe.copyFunction.handle(cell.state);
+      if (functions.copyFunction == null) return handleWithState(context, message);
+      Object copiedState = functions.copyFunction.handle(cell.state);
       boolean isHandled = false;
       try {
         Object answer = handleWithState(context, message);
@@ -284,8 +287,8 @@ public abstract class ActorBehavior {
     }
 
     private Object handleWithState(HandlerContext context, Object message) throws Exception {
-      return recipe.interceptor == null ? handleIntercepted(context, message)
-          : runIntercepted(recipe.interceptor, new RestOfHandling(this, context, message));
+      return functions.interceptor == null ? handleIntercepted(context, message)
+          : runIntercepted(functions.interceptor, new RestOfHandling(this, context, message));
     }
 
     @Override
@@ -295,12 +298,12 @@ public abstract class ActorBehavior {
 
     @Override
     final boolean hasStopHook(Cell cell) {
-      return cell.hasState && recipe.stopHook != null;
+      return cell.hasState && functions.stopHook != null;
     }
 
     @Override
     final void stop(Cell cell) throws Exception {
-      if (hasStopHook(cell)) recipe.stopHook.handle(cell.state);
+      if (hasStopHook(cell)) functions.stopHook.handle(cell.state);
     }
   }
 }

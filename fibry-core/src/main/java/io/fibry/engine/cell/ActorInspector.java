@@ -270,7 +270,7 @@ public final class ActorInspector {
       snapshot.queuePositions = new WeakReference<>(queuePositions = findPositions(drain));
     var position = queuePositions.positions().get(request);
     if (position != null) return ": it was number " + position + " in the queue";
-    return queuePositions.complete() ? "" : ": at least 1,000 were before it"; // MAX_COUNTED
+    return queuePositions.complete() ? "" : ": at least 1,000 messages were before it"; // MAX_COUNTED
   }
 
   private static QueuePositions findPositions(HandlerContext drain) {

@@ -31,8 +31,8 @@ public final class DeadLetters {
 
   /**
    * Adds a message that its ending actor does not handle. The listener is called after the requests
-   * behind the message have failed and the actor's resources are closed. If the end has already
-   * begun, the listener is called at once.
+   * behind the message have failed and the actor's resources are closed. If the actor already runs
+   * its end callbacks, the listener is called at once.
    */
   static void addAtEnd(Cell cell, Object message) {
     var listenerCall = record(cell, message, Reason.UNDELIVERED, null);

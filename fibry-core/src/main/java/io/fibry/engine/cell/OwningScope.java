@@ -56,8 +56,8 @@ public abstract class OwningScope {
   /**
    * Opens an inner scope for the actors of a block. The inner scope has the options of this scope
    * and passes failures to it. If {@link #isMember isMember(label)}, the inner scope is a member of
-   * this scope, and all its actors are members of the inner scope. Otherwise only its named actors
-   * are members of it.
+   * this scope, and all its actors are members of the inner scope. If not, only the named actors of
+   * the block are members of the inner scope.
    *
    * @param kind the kind of the block, which is also the name of the inner scope if the block has
    * no name

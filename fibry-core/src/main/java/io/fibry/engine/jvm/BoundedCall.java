@@ -72,8 +72,11 @@ final class BoundedCall<T> extends CompletableFuture<T> implements Runnable {
   }
 
   private void end(T result) {
-    onEnd.run();
-    complete(result);
+    try {
+      onEnd.run();
+    } finally {
+      complete(result);
+    }
   }
 
   private boolean isRunning() {

@@ -120,9 +120,9 @@ public final class EngineThreads {
   }
 
   /**
-   * Waits for a moment, longer with each try. From the 97th try on it parks, which frees the
-   * carrier. Returns true if it cleared the interrupt flag, which would have prevented the park;
-   * the caller must then set the flag again.
+   * Waits for a moment: spins at the first 64 tries, yields at the next 32, then parks, up to 1 ms.
+   * A park frees the carrier. Returns true if it cleared the interrupt flag, which would have
+   * prevented the park; the caller must then set the flag again.
    */
   public static boolean pause(int tries) {
     boolean wasInterrupted = false;

@@ -15,7 +15,7 @@ final class KeyLanes<E> {
   static final class KeyLane<E> {
     final Object key;
     final LinkedHashSet<PoolEntry<E>> waitingEntries = new LinkedHashSet<>();
-    PoolEntry<E> firstEntry; // the entry of this key that is in the order or is being handled, or null
+    PoolEntry<E> firstEntry; // the only entry of this key that workers may take or are handling; null if none
     int references; // number of entries with this key, also of blocked senders
 
     KeyLane(Object key) {

@@ -21,10 +21,10 @@ public final class ExchangePermit {
   /**
    * Counts the exchanges of a server. At most {@code limit} are at work, and at most twice as many
    * are admitted, so requests that are sent slowly are bounded, too. Only exchanges at work keep
-   * another exchange from working. If stalled uploads counted as work, an upload that has arrived
-   * would wait until a stalled upload exceeds its limit. Both counts are in one long, so that they
-   * change together. If one count were raised first and lowered after a refusal, other exchanges
-   * could be refused in between.
+   * another exchange from working. If exchanges that wait for a stalled upload counted as work, a
+   * client whose upload is complete would wait for the time-out of another client's upload. Both
+   * counts are in one long, so that they change together. If one count were raised first and
+   * lowered after a refusal, other exchanges could be refused in between.
    *
    * <p>Exchanges at work may wait for a lock or a database connection whose owner is an exchange
    * that waits to be at work again. Therefore the wait of that exchange ends after
@@ -99,7 +99,8 @@ public final class ExchangePermit {
   /** Called when the exchange begins to wait for its client. */
   public void suspend() {
     if (!isAtWork) return;
-    SendStackProbe.probe(); // a stack overflow in `resume` would lose bytes that were read
+    // checks now that the stack suffices for `resume`, where an overflow would lose read bytes
+    SendStackProbe.probe();
     pool.add(-PermitPool.AT_WORK);
     isAtWork = false;
   }

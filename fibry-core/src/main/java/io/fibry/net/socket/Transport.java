@@ -6,9 +6,9 @@ import java.util.Optional;
 import javax.net.ssl.SSLSession;
 
 /**
- * Transfers the bytes between a client and this process, plainly or through TLS. One thread reads,
- * and asks for arrived and unread bytes. One thread at a time writes and ends the output. Any
- * thread may call the other methods.
+ * Transfers the bytes between a client and this process, plainly or through TLS. One thread calls
+ * {@link #read}, {@link #available}, {@link #arrivedBytes} and {@link #hasUnread}. One thread at a
+ * time writes and ends the output. Any thread may call the other methods.
  */
 interface Transport {
 
