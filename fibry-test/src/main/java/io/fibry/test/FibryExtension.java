@@ -48,8 +48,8 @@ public final class FibryExtension implements ParameterResolver, AfterEachCallbac
   }
 
   /**
-   * Returns an extension, for {@code @RegisterExtension}, that fails a test with a dead letter that
-   * {@link TestScope#assertDeadLetter} did not find.
+   * Returns an extension, for {@code @RegisterExtension}, that fails each test that leaves a dead
+   * letter which {@link TestScope#assertDeadLetter} did not find.
    *
    * @return a changed copy
    */

@@ -189,7 +189,8 @@ public final class Probe<M> {
   public void expectNothing() {
     var limit = limit();
     if (!scope.awaitQuiescence(limit))
-      throw failure("nothing", "no certainty within " + TestScope.format(limit) + ": the scope did not become quiet");
+      throw failure("cannot tell whether more messages come: the scope did not become quiet within "
+          + TestScope.format(limit));
     if (!untakenMessages.isEmpty()) throw failure("nothing", List.copyOf(untakenMessages).toString());
   }
 
@@ -203,8 +204,12 @@ public final class Probe<M> {
   }
 
   private AssertionError failure(String wanted, String actual) {
-    return new AssertionError("probe '" + name + "' wanted " + wanted + " and got " + actual + "; all messages so far: "
-        + messages() + "; the scope:\n" + scope.dump());
+    return failure("wanted " + wanted + " and got " + actual);
+  }
+
+  private AssertionError failure(String problem) {
+    return new AssertionError("probe '" + name + "' " + problem + "; all messages so far: " + messages()
+        + "; the scope:\n" + scope.dump());
   }
 
   @Override

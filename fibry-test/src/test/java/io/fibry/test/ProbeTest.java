@@ -124,7 +124,8 @@ class ProbeTest {
     var text = failureAfterWait(scope, post::expectNothing);
 
     gate.complete(null);
-    assertContains("got no certainty within " + TestScope.format(SHORT), text);
+    assertContains("probe 'post' cannot tell whether more messages come: the scope did not become quiet within "
+        + TestScope.format(SHORT), text);
     assertContains("postman (FIBER)", text);
   }
 
