@@ -23,7 +23,7 @@ final class ChoiceShape implements Shape {
 
   private final String name;
   private final Map<Class<?>, String> names = new HashMap<>(); // encoded names, by type, without old forms
-  // by encoded name; the form that is written comes first, then the old forms
+  // by encoded name: first the form that is written, if there is one, then the old forms
   private final Map<String, List<ChoiceForm>> forms = new TreeMap<>();
 
   ChoiceShape(String name) {
@@ -47,9 +47,13 @@ final class ChoiceShape implements Shape {
   void addOld(String typeName, Class<?> type, RecordShape shape, Function<Object, Object> convert) {
     var formsOfName = forms.computeIfAbsent(typeName, key -> new ArrayList<>());
     for (var earlier : formsOfName) {
-      if (!(earlier.shape instanceof RecordShape record) || shape.fieldNames().containsAll(record.requiredFields()))
-        throw new IllegalArgumentException("bytes of " + type.getName() + " could be read as " + earlier.type.getName()
-            + ", because they have all fields that it requires; give one of the types another name");
+      boolean isRecord = earlier.shape instanceof RecordShape;
+      if (earlier.shape instanceof RecordShape record && !shape.fieldNames().containsAll(record.requiredFields()))
+        continue;
+      String reason = isRecord
+          ? ", because " + type.getName() + " has all fields that " + earlier.type.getName() + " requires" : "";
+      throw new IllegalArgumentException("bytes of " + type.getName() + " could be read as " + earlier.type.getName()
+          + reason + "; give one of the types another name");
     }
     formsOfName.add(new ChoiceForm(type, shape, convert));
   }

@@ -66,13 +66,13 @@ public record DurableDefinition<S, E, M>(DefaultDurableBuilder<M> kind, Callable
     try {
       next = applyEvent.apply(state, event);
     } catch (RuntimeException failure) {
-      throw new IllegalStateException(noStateMessage(event, turn, actor) + "threw " + Lines.thrown(failure),
+      throw new IllegalStateException(missingStateText(event, turn, actor) + "threw " + Lines.thrown(failure),
           failure);
     }
-    return Objects.requireNonNull(next, () -> noStateMessage(event, turn, actor) + "returned null");
+    return Objects.requireNonNull(next, () -> missingStateText(event, turn, actor) + "returned null");
   }
 
-  private String noStateMessage(E event, long turn, Store.ActorId actor) {
+  private String missingStateText(E event, long turn, Store.ActorId actor) {
     return "turn " + turn + " of " + actor + " has no state after its event of " + event.getClass().getName()
         + ": the kind's event function, which must never fail, ";
   }

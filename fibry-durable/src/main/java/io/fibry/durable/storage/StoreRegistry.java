@@ -79,7 +79,7 @@ public final class StoreRegistry {
     private volatile Actor<?> actor; // null while the actor is being made
 
     /** Returns whether the actor has ended. Its close hooks may not have removed this entry yet. */
-    boolean isVacant() {
+    boolean hasEnded() {
       var current = actor;
       return current != null && current.onExit().isDone();
     }
@@ -89,8 +89,8 @@ public final class StoreRegistry {
   public static <M> Actor<M> registerActor(Store store, Store.ActorId id, Supplier<Actor<M>> maker) {
     var registry = of(store);
     var entry = new ServedActor();
-    if (registry.actors.merge(id, entry, (old, added) -> old.isVacant() ? added : old) != entry)
-      throw new IllegalStateException(takenMessage(id, store));
+    if (registry.actors.merge(id, entry, (old, added) -> old.hasEnded() ? added : old) != entry)
+      throw new IllegalStateException(keyTakenText(id, store));
     boolean isMade = false;
     try {
       // while the actor lives, this hook also keeps the registry in memory
@@ -106,10 +106,10 @@ public final class StoreRegistry {
   /** Throws if an actor of this process has the key. */
   public static void checkFree(Store store, Store.ActorId id) {
     var entry = of(store).actors.get(id);
-    if (entry != null && !entry.isVacant()) throw new IllegalStateException(takenMessage(id, store));
+    if (entry != null && !entry.hasEnded()) throw new IllegalStateException(keyTakenText(id, store));
   }
 
-  private static String takenMessage(Store.ActorId id, Store store) {
+  private static String keyTakenText(Store.ActorId id, Store store) {
     return id.kind().equals(StoreBackend.VIEWS) ? "view '" + id.key() + "' has an actor at " + store
         + "; close that actor first, or give this view another name"
         : id + " has an actor at " + store + "; send to that actor, or let entities make it";
@@ -173,8 +173,8 @@ public final class StoreRegistry {
 
   /**
    * Reads when the first waiting message of each actor is due. Messages that are never due do not
-   * count. The list is complete before the first courier starts: the couriers of the first messages
-   * would otherwise keep the store busy, and delay the reads of the rest.
+   * count. All due times are read before the first courier starts: early couriers would keep the
+   * store busy, and delay the other reads.
    */
   public static Map<Store.ActorId, Instant> earliestDue(StoreBackend store, String kind,
       Predicate<Store.ActorId> isIncluded) {

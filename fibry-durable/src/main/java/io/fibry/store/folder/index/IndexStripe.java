@@ -34,8 +34,8 @@ final class IndexStripe {
   private static final int NO_POSITION = 0; // the slot is empty
   // Value of the bits: the first position belongs to the last turn with the full state.
   private static final int FULL_STATE_FIRST = 1;
-  // Value of the bits: a load begins at a snapshot after the last turn with the full state. So the
-  // chain begins with ~number of that turn.
+  // Value of the bits: the stored positions begin at a snapshot, later than the last turn with the
+  // full state. The chain then begins with the complement (~) of the number of the full-state turn.
   private static final int FULL_STATE_APART = 2;
   private static final int STATE_BITS = 2; // number of these bits; their value is 0 if no turn has the full state
 
@@ -66,7 +66,7 @@ final class IndexStripe {
             : new ActorLocation(actor, fingerprint, positionsOf(slot), lastTurn(slot), lastFullTurn(slot));
     expanded.put(fingerprint, location); // before the slot is removed, because `put` throws if memory is short
     if (slot < 0) return location;
-    if (position < 0) chains.remove(link(position), count(position));
+    if (position < 0) chains.remove(link(position), chainLength(position));
     remove(slot);
     return location;
   }
@@ -74,7 +74,7 @@ final class IndexStripe {
   private long[] positionsOf(int slot) {
     long position = slots[slot + POSITION];
     if (position >= 0) return new long[] {position};
-    var chain = chains.read(link(position), count(position));
+    var chain = chains.read(link(position), chainLength(position));
     return fullStateBits(slot) == FULL_STATE_APART ? Arrays.copyOfRange(chain, 1, chain.length) : chain;
   }
 
@@ -125,7 +125,7 @@ final class IndexStripe {
    * Adds to the sums the number of actors with stored turns, the number of all pending messages
    * without parked messages, and the number of all parked messages.
    */
-  synchronized void count(long[] sums) {
+  synchronized void addCounts(long[] sums) {
     sums[0] += usedSlots;
     for (var location : expanded.values()) {
       long parked = location.countDue(StoreBackend.PendingMessage.NEVER);
@@ -172,12 +172,12 @@ final class IndexStripe {
     long oldPosition = slots[slot + POSITION];
     slots[slot + POSITION] = hasFullState ? position : add(oldPosition, position);
     slots[slot + LAST_TURN] = packTurn(number, hasFullState ? FULL_STATE_FIRST : fullStateBits(slot));
-    if (hasFullState && oldPosition < 0) chains.remove(link(oldPosition), count(oldPosition));
+    if (hasFullState && oldPosition < 0) chains.remove(link(oldPosition), chainLength(oldPosition));
     return true;
   }
 
   private long add(long oldPosition, long position) {
-    if (oldPosition < 0) return packChain(count(oldPosition) + 1, chains.add(position, link(oldPosition)));
+    if (oldPosition < 0) return packChain(chainLength(oldPosition) + 1, chains.add(position, link(oldPosition)));
     return packChain(2, chains.add(position, chains.add(oldPosition, -1)));
   }
 
@@ -193,7 +193,7 @@ final class IndexStripe {
     if (slot < 0) return false;
     if (type != LogRecord.RecordType.SNAPSHOT && !isOld) return number >= lastFullTurn(slot);
     long stored = slots[slot + POSITION];
-    return stored < 0 ? chains.contains(link(stored), count(stored), position) : stored == position;
+    return stored < 0 ? chains.contains(link(stored), chainLength(stored), position) : stored == position;
   }
 
   /**
@@ -221,8 +221,8 @@ final class IndexStripe {
   private long lastFullTurn(int slot) {
     long position = slots[slot + POSITION];
     return switch (fullStateBits(slot)) {
-      case FULL_STATE_FIRST -> lastTurn(slot) + 1 - (position < 0 ? count(position) : 1);
-      case FULL_STATE_APART -> ~chains.firstPosition(link(position), count(position));
+      case FULL_STATE_FIRST -> lastTurn(slot) + 1 - (position < 0 ? chainLength(position) : 1);
+      case FULL_STATE_APART -> ~chains.firstPosition(link(position), chainLength(position));
       default -> 0;
     };
   }
@@ -240,7 +240,7 @@ final class IndexStripe {
   }
 
   /** Returns the number of positions in a packed chain. */
-  private static int count(long position) {
+  private static int chainLength(long position) {
     return (int) (position >>> Integer.SIZE) & Integer.MAX_VALUE;
   }
 

@@ -138,7 +138,7 @@ public final class LogIndex {
 
   public IndexCounts counts() {
     long[] sums = new long[3];
-    for (var stripe : stripes) stripe.count(sums);
+    for (var stripe : stripes) stripe.addCounts(sums);
     return new IndexCounts(sums[0], sums[1], sums[2]);
   }
 

@@ -8,7 +8,7 @@ import java.util.Map;
 
 /**
  * The old and new positions of records, when one segment replaces several. An entry takes twelve
- * bytes. Filled by one thread, then only read.
+ * bytes, unless the indices of its messages have changed. Filled by one thread, then only read.
  */
 public final class Relocations {
   private final int segment; // the number of the new segment
