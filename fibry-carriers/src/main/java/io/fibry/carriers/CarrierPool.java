@@ -19,11 +19,11 @@ import org.jspecify.annotations.Nullable;
  * costs no new virtual thread, and the scheduler sees when a handler blocks: its continuation
  * returns.
  *
- * <p><b>Queues.</b> A carrier adds the entries that its own threads make to its {@link RunQueue}.
+ * <p><b>Queues.</b> Entries that are made on a carrier go to the {@link RunQueue} of this carrier.
  * Entries of all other threads, and entries for which a run queue has no capacity, are in the
  * shared queue. A carrier takes from its own queue, and from the shared queue when its own is
- * empty; every 61st time it looks at the shared queue first. After that it steals half of another
- * carrier's queue, or it sleeps.
+ * empty. If both are empty, it steals half of another carrier's queue, or sleeps. It looks at the
+ * shared queue first at every 61st entry.
  *
  * <p><b>Waking.</b> An entry of the shared queue wakes a carrier, unless a carrier searches; {@link
  * IdleCarriers} explains why no such entry is missed. An entry of a run queue wakes a carrier only
@@ -31,15 +31,16 @@ import org.jspecify.annotations.Nullable;
  * busy for too long, the {@link CarrierWatch} wakes a carrier, which steals the entry.
  *
  * <p><b>Why a ForkJoinPool.</b> The JDK asks the scheduler of a virtual thread for timers only if
- * it is a ForkJoinPool (Java 25). The JDK's queues spin before they park, unless their carrier is a
- * ForkJoinWorkerThread with queued work. So this class extends ForkJoinPool, and a carrier is such
- * a worker, but the pool runs no task. Its threads are started here and run our loop forever, and
- * no factory makes others.
+ * it is a ForkJoinPool (Java 25). A thread that waits in a queue of the JDK spins before it parks,
+ * unless the thread's carrier is a ForkJoinWorkerThread with queued work. So this class extends
+ * ForkJoinPool, and a carrier is such a worker, but the pool runs no task. Its threads are started
+ * here and run our loop; only spare carriers retire. No factory makes others.
  *
  * <p><b>Rejected designs.</b> Calling {@code super.schedule}: its timers need workers that run the
  * pool's own loop, so they hung. Waking a carrier for each entry, as the JDK does: two carriers
- * then fight for the work of one. Carriers as plain platform threads: each wait in a {@code
- * LinkedTransferQueue} spun for 5 µs while its partner was in the same run queue.
+ * then fight for the work of one. Carriers as plain platform threads: a thread that waited in a
+ * {@code LinkedTransferQueue} spun for 5 µs, while the thread that it waited for was queued behind
+ * it on the same carrier.
  */
 final class CarrierPool extends ForkJoinPool implements FiberCarriers {
   private final ConcurrentLinkedQueue<Runnable> sharedQueue = new ConcurrentLinkedQueue<>();
@@ -138,8 +139,9 @@ final class CarrierPool extends ForkJoinPool implements FiberCarriers {
   }
 
   /**
-   * Called by the JDK on a carrier whose virtual thread parks for a time (Java 25). If memory is
-   * short, this method tries again after a pause, because the JDK would lose the thread.
+   * Called by the JDK when a virtual thread parks for a time (Java 25), also on threads that are no
+   * carriers. If memory is short, this method tries again after a pause, because the JDK would lose
+   * the virtual thread.
    */
   // Overrides a method that ForkJoinPool has since Java 25
   public ScheduledFuture<?> schedule(Runnable command, long delay, TimeUnit unit) {
@@ -209,6 +211,7 @@ final class CarrierPool extends ForkJoinPool implements FiberCarriers {
   /** Adds and starts a spare carrier. Returns false if there is no memory for its thread. */
   synchronized boolean startSpare(String name) {
     var old = carriers;
+    var oldSleepers = sleepers;
     try {
       var spare = new Carrier(this, name, true);
       var grown = Arrays.copyOf(old, old.length + 1);
@@ -218,6 +221,7 @@ final class CarrierPool extends ForkJoinPool implements FiberCarriers {
       return true;
     } catch (OutOfMemoryError noThread) {
       carriers = old;
+      sleepers = oldSleepers; // restored without an allocation, which could fail again
       return false;
     }
   }
