@@ -23,9 +23,10 @@ import org.slf4j.LoggerFactory;
  * Tells askers which of their requests still exist, so that a lost request fails soon. Five times
  * in its lease, a node sends each asker a keep-alive with the ids of the requests that the node has
  * from this asker. These requests wait for its partitions or for the actors that it exposes, are
- * held while partitions move, or are not yet answered by its actors. If no keep-alive has named a
- * request for four fifths of a lease, its asker assumes that the request or its answer is lost. The
- * request fails with an {@link UnavailableException}, and may have been handled.
+ * held while partitions move, or are not yet answered by its actors. An asker waits for keep-alives
+ * for the longest lease of the members, less a fifth of its own lease. If none has named a request
+ * for this long, the asker assumes that the request or its answer is lost. The request fails with
+ * an {@link UnavailableException}, and may have been handled.
  *
  * <p>Askers need not know where a request is. So the order of events does not matter: the owner may
  * end, the partition may move, a node may forward the request, a lease may expire, or a connection
@@ -37,8 +38,8 @@ import org.slf4j.LoggerFactory;
  * until the gate delivers or forwards it, also while it waits for capacity.
  * {@link InboundDispatcher} names it from its delivery until the answer.
  * <li>A request that no node has is not named: its message was lost, its owner was killed, its
- * owner lapsed and dropped it, or its answer was lost. It fails at the latest a lease after its
- * last keep-alive.
+ * owner lapsed and dropped it, or its answer was lost. It fails at the latest when the longest
+ * lease of the members has passed since its last keep-alive.
  * <li>A request whose subject has no subscriber is not lost: its asker learns that, and sends it
  * again. Each sending counts as a keep-alive.
  * <li>A request may fail and be answered later if its keep-alives are lost, or a node is
@@ -53,10 +54,11 @@ import org.slf4j.LoggerFactory;
  * <p>An owner does not name a message that it finds in the store, because the store does not know
  * the asker. The request fails at its asker in this case, although the stored message is handled.
  *
- * <p>The thread of the transport writes when a request was last named, in a volatile field of the
- * request. The actor of this class compares this time with the current time. If a keep-alive
- * arrives during the comparison, the request may fail nevertheless. Before this keep-alive, no node
- * had named it for four fifths of a lease. Fields are used by the thread of the actor.
+ * <p>A volatile field of each request has the time at which the request was last named or sent.
+ * Threads of the transport and of senders write it, and the actor of this class writes it after a
+ * pause. This actor compares this time with the current time. If a keep-alive arrives during the
+ * comparison, the request may fail nevertheless, because no node named it for so long before. Only
+ * the thread of this actor uses the fields of this class.
  */
 public final class RequestKeepAlive {
   private static final String NODE = "Fb-Held"; // the header with the name of the sending node
@@ -65,8 +67,8 @@ public final class RequestKeepAlive {
   private static final Codec<Ids> CODEC = Codec.of(Ids.class);
 
   /**
-   * The ids in a keep-alive. An id is {@code life}, a dot and a number; {@code life} is the name
-   * and the life of the asker's node.
+   * The ids in a keep-alive. An id is a prefix, a dot and a number. The prefix {@code life} is the
+   * name and the life of the asker's node.
    */
   private record Ids(String life, List<Long> numbers) {}
 
