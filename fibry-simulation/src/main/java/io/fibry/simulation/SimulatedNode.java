@@ -57,7 +57,7 @@ public final class SimulatedNode {
    */
   public Thread start(String name, Callable<?> code) {
     requireNotCrashed();
-    return run.startClient(name, domain, code);
+    return run.startProgramThread(name, domain, code);
   }
 
   /**

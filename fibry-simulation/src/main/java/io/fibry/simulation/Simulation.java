@@ -141,7 +141,7 @@ public final class Simulation {
    * @return the thread
    */
   public Thread client(String name, Callable<?> code) {
-    var client = run.startClient(name, run.outsideNodes, code);
+    var client = run.startProgramThread(name, run.outsideNodes, code);
     clients.add(client);
     return client;
   }
@@ -188,7 +188,7 @@ public final class Simulation {
 
   /** Lets other threads run first, if the run decides so. Call it before a use of shared state. */
   public void yieldPoint() {
-    run.yieldPoint();
+    run.yieldAtSend();
   }
 
   /**

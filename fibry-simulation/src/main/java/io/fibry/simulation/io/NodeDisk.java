@@ -26,7 +26,7 @@ public final class NodeDisk implements StorageDirectory {
 
   /** Lets other threads run, and returns the disk. After a crash this method never returns. */
   private StorageDirectory beforeOperation() {
-    run.yieldPoint();
+    run.yieldAtSend();
     if (domain.isCrashed) SimulatedThread.parkAsCrashed();
     return disk;
   }
@@ -54,7 +54,7 @@ public final class NodeDisk implements StorageDirectory {
   @Override
   public void sync(String name) throws IOException {
     beforeOperation().sync(name);
-    run.yieldPoint();
+    run.yieldAtSend();
   }
 
   @Override
@@ -75,7 +75,7 @@ public final class NodeDisk implements StorageDirectory {
   @Override
   public void syncDirectory() throws IOException {
     beforeOperation().syncDirectory();
-    run.yieldPoint();
+    run.yieldAtSend();
   }
 
   @Override

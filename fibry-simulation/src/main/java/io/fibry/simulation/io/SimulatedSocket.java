@@ -133,7 +133,7 @@ final class SimulatedSocket extends RefusingSocket {
   @Override
   protected void connect(SocketAddress remote, int timeoutMillis) throws IOException {
     var target = (InetSocketAddress) remote;
-    run.yieldPoint();
+    run.yieldAtSend();
     long latency = network.drawLatency();
     if (latency > 0) LockSupport.parkNanos(latency);
     var listener = network.serverAt(target.getPort());

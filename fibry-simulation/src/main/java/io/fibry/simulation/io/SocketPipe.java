@@ -66,7 +66,7 @@ final class SocketPipe {
       position += count;
       wakeReaderOnArrival();
     }
-    run.yieldPoint();
+    run.yieldAtSend();
   }
 
   /** Wakes the reader when the last chunk, or the end, arrives. */

@@ -34,7 +34,7 @@ final class MessageProbe implements ContextPropagator<String> {
       run.trace.onSend(run.current(), receiver);
       sender = run.trace.name(run.current());
     }
-    run.yieldPoint();
+    run.yieldAtSend();
     run.current().receiverDomain = domain;
     return sender;
   }

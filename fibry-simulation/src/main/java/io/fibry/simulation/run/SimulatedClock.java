@@ -18,7 +18,7 @@ public final class SimulatedClock {
   private static final long READ_NANOS = 1_000; // ns by which each further read moves the clock
   private static final long SPIN_NANOS = 100; // ns by which a spin moves the clock
   private static final long MAX_ADVANCE_NANOS = 1_000_000_000; // the longest move of the clock by advance(), in ns
-  private static final long MIN_ADVANCE_NANOS = 1_000_000; // the move of the clock by advance() without a timer, in ns
+  private static final long TIMERLESS_ADVANCE_NANOS = 1_000_000; // ns by which advance() moves it without a timer
 
   private final RunEvents events;
   private final TreeSet<ClockTimer> timers = new TreeSet<>();
@@ -121,7 +121,8 @@ public final class SimulatedClock {
    * 1 ms.
    */
   void advance() {
-    now = timers.isEmpty() ? now + MIN_ADVANCE_NANOS : Math.clamp(timers.first().time, now, now + MAX_ADVANCE_NANOS);
+    now = timers.isEmpty() ? now + TIMERLESS_ADVANCE_NANOS
+        : Math.clamp(timers.first().time, now, now + MAX_ADVANCE_NANOS);
   }
 
   /** Called for a fault: moves all clocks ahead, and then the wall clock alone, ahead or back. */

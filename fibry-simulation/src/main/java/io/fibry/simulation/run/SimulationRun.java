@@ -30,10 +30,10 @@ import org.jspecify.annotations.Nullable;
 public final class SimulationRun implements SimulatedMachine, MailboxLimiter {
   private static final long MAX_TIME_AFTER_PROGRAM = 3_600_000_000_000L; // ns by the run's clock; see onProgramEnd
   private static final int MAX_IDLE_STEPS = 100; // idle steps, plus 10 for each ready thread, until the clock moves
-  private static final int SILENT_STEP_WEIGHT = 100; // weight of a step without messages; other steps have the weight 1
+  private static final int SILENT_STEP_WEIGHT = 100; // as many idle steps with messages count as one without messages
   private static final WakeUpBarrier MONITOR_BARRIER = new WakeUpBarrier();
   public static volatile long externalWaitNanos = 500_000_000; // real ns that awaitExternalStep waits; tests change it
-  private static final int SPINS_UNTIL_YIELD = 64; // spins, or yields of one thread, until all others run first
+  private static final int SPINS_UNTIL_YIELD = 64; // spins of all threads, or yields of one, until others run first
 
   public final SplittableRandom random; // the random numbers of the program
   public final FaultInjector faults;
@@ -194,7 +194,7 @@ public final class SimulationRun implements SimulatedMachine, MailboxLimiter {
   }
 
   /** Starts a thread of the program. An exception that it throws fails the run. */
-  public Thread startClient(String name, FailureDomain domain, Callable<?> code) {
+  public Thread startProgramThread(String name, FailureDomain domain, Callable<?> code) {
     Objects.requireNonNull(code, "code");
     return start(Objects.requireNonNull(name, "name"), domain, () -> {
       try {
@@ -205,8 +205,8 @@ public final class SimulationRun implements SimulatedMachine, MailboxLimiter {
     });
   }
 
-  /** Lets other ready threads run first, if the scheduler chooses one of them. */
-  public void yieldPoint() {
+  /** Called at sends and other operations: yields if a thread is ready, or the node is paused. */
+  public void yieldAtSend() {
     if (!ready.isEmpty() || currentDomain().isPaused()) Thread.yield();
   }
 
@@ -269,7 +269,7 @@ public final class SimulationRun implements SimulatedMachine, MailboxLimiter {
 
   /** Runs one step, or the next timer. Returns false if the run is over. */
   private boolean runStep() {
-    takeExternalSteps();
+    failOnExternalSteps();
     if (isOver) return false;
     while (clock.nanosUntilNext() == 0) runTimer();
     if (ready.isEmpty()) return moveToNextTimer();
@@ -377,7 +377,7 @@ public final class SimulationRun implements SimulatedMachine, MailboxLimiter {
     waitingForMonitors.removeIf(fiber -> !VirtualThreadInternals.isWaitingForMonitor(fiber.thread));
   }
 
-  private void takeExternalSteps() {
+  private void failOnExternalSteps() {
     for (var step = externalSteps.poll(); step != null; step = externalSteps.poll()) {
       var fiber = livingThreads.of(step);
       if (fiber != null) failExternalWakeUp(fiber); // null: a thread of another run
@@ -395,7 +395,7 @@ public final class SimulationRun implements SimulatedMachine, MailboxLimiter {
     hash = mixed ^ mixed >>> 32;
   }
 
-  // ---- the outcome; also read by other threads during the run
+  // ---- the outcome; other threads may read it during the run, except the hash
 
   @Nullable
   public RunFailure failure() {
