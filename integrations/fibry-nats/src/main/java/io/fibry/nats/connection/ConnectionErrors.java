@@ -25,7 +25,7 @@ public final class ConnectionErrors implements ErrorListener, ConnectionListener
   private static final Pattern DENIED =
       Pattern.compile("permissions violation for (publish|subscription) to \"([^\"]+)\".*", Pattern.CASE_INSENSITIVE);
 
-  /** Called when the server refuses that this program publishes or subscribes to a subject. */
+  /** Called if the server does not permit this program to publish or subscribe to a subject. */
   @FunctionalInterface
   interface DenialListener {
     void denied(boolean toSend, String subject);
@@ -57,8 +57,9 @@ public final class ConnectionErrors implements ErrorListener, ConnectionListener
 
   @Override
   public void errorOccurred(Connection connection, String error) {
-    addFailure(Lines.escaped(error));
-    LOG.warn("{}: the server of NATS says: {}", clientName, Lines.escaped(error));
+    String safeError = ServerUrls.withoutSecrets(Lines.escaped(error));
+    addFailure(safeError);
+    LOG.warn("{}: the server of NATS says: {}", clientName, safeError);
     var violation = DENIED.matcher(error.strip());
     if (violation.matches())
       denialListeners.forEach(listener -> listener.denied(violation.group(1).equalsIgnoreCase("publish"),

@@ -14,9 +14,9 @@ import java.util.concurrent.TimeUnit;
  * Stores the pending messages of one actor, on the fiber of its {@link SerialExecutor}.
  *
  * <p><b>Order.</b> Messages of one thread are stored in the order in which the thread sent them. So
- * a message without an answer is not sent again if a later message of its thread may be stored.
- * Instead, the writer accepts a late answer until the next message of the thread has its outcome.
- * If the answer is still missing then, the server may have lost the message.
+ * a message without an answer is not sent again if a later message of its thread has perhaps been
+ * stored. Instead, the writer accepts a late answer until the next message of the thread has its
+ * outcome. If the answer is still missing then, the server may have lost the message.
  */
 final class MessageWriter {
   private static final WriteOutcome NO_ANSWER = new WriteOutcome.RetryableFailure("no answer came in time", true);
@@ -27,7 +27,7 @@ final class MessageWriter {
    * @param first the outcome of the first attempt, which may wait for its answer until the deadline
    */
   private record MessageAttempt(StoreTasks.EnqueueTask task, CompletableFuture<WriteOutcome> first,
-      JetStreamLog.WriteAttempt repeated) {}
+      JetStreamLog.WriteAttempt retry) {}
 
   private final StoreContext store;
   private final JetStreamLog log;
@@ -52,7 +52,8 @@ final class MessageWriter {
     var outcomes = new ArrayList<WriteOutcome>();
     try {
       var admitted = admit(tasks);
-      var deadline = log.newDeadline(); // set before the attempts: until the deadline, the server remembers the ids
+      // set before the attempts, so that the server still remembers their ids at the deadline
+      var deadline = log.newDeadline();
       for (var task : tasks)
         if (!admitted.contains(task)) task.complete(false);
         else writes.add(firstAttempt(task));
@@ -125,7 +126,7 @@ final class MessageWriter {
       }
       if (isRetryable && !isOvertaken) {
         Thread.interrupted(); // a callback of a completed task may have set the interrupt
-        outcome = log.retryUntilSettled(write.repeated, outcome, deadline);
+        outcome = log.retryUntilSettled(write.retry, outcome, deadline);
       }
       unansweredWrites.removeIf(unanswered -> settleBefore(write, unanswered));
       settle(write.task, outcome);
