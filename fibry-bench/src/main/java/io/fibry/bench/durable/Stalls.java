@@ -48,8 +48,11 @@ final class Stalls {
       do longestNap.accumulateAndGet(napNanos(), Math::max);
       while (!isOver.get());
     });
-    Askers.rate(actors.size(), number -> actors.get(number).ask(new CountingActors.Count()));
-    isOver.set(true);
+    try {
+      Askers.rate(actors.size(), number -> actors.get(number).ask(new CountingActors.Count()));
+    } finally {
+      isOver.set(true);
+    }
     sleeper.join();
     return (longestNap.get() - NAP_NANOS) / 1e6;
   }

@@ -24,7 +24,7 @@ final class Svg {
   static final List<Ink> TEXTS =
       List.of(new Ink("text", "#1f2328", "#e6edf3"), new Ink("words", "#59636e", "#9198a1"));
   static final Ink GRID = new Ink("grid", "#d1d9e0", "#30363d");
-  static final List<Ink> MARKS = List.of(
+  static final List<Ink> SERIES_COLORS = List.of(
       new Ink("base", "#12703f", "#4ade97"), new Ink("ours", "#43966c", "#2f9163"),
       new Ink("others", "#7d8997", "#768390"),
       new Ink("ours0", "#12703f", "#4ade97"), new Ink("ours1", "#0a8a9f", "#39c5cf"),
@@ -32,7 +32,7 @@ final class Svg {
       new Ink("others0", "#c2410c", "#fb8f5a"), new Ink("others1", "#6d4fc2", "#b197fc"),
       new Ink("others2", "#7d8997", "#768390"));
 
-  private static final String SHAPES = """
+  private static final String CSS_RULES = """
       svg { font: 13px system-ui, sans-serif }
       text, tspan, .page, .bar, .dot { fill: currentColor }
       .title { font-size: 16px; font-weight: 600 }
@@ -99,11 +99,11 @@ final class Svg {
   }
 
   private static String style() {
-    return SHAPES + colors(Ink::light) + "@media (prefers-color-scheme: dark) {\n" + colors(Ink::dark) + "}\n";
+    return CSS_RULES + colors(Ink::light) + "@media (prefers-color-scheme: dark) {\n" + colors(Ink::dark) + "}\n";
   }
 
   private static String colors(Function<Ink, String> color) {
-    return Stream.of(List.of(PAGE, GRID), TEXTS, MARKS).flatMap(List::stream)
+    return Stream.of(List.of(PAGE, GRID), TEXTS, SERIES_COLORS).flatMap(List::stream)
         .map(ink -> "." + ink.name + " { color: " + color.apply(ink) + " }\n").collect(Collectors.joining());
   }
 

@@ -116,7 +116,7 @@ class ChartTest {
   void lightAndDarkPagesHaveReadableColors() {
     assertTrue(pipeline().contains("@media (prefers-color-scheme: dark) {\n.page { color: #0d1117 }"));
     for (var ink : Svg.TEXTS) assertContrast(ink, MIN_TEXT_CONTRAST);
-    for (var ink : Svg.MARKS) assertContrast(ink, MIN_MARK_CONTRAST);
+    for (var ink : Svg.SERIES_COLORS) assertContrast(ink, MIN_MARK_CONTRAST);
   }
 
   private static void assertContrast(Ink ink, double minContrast) {
