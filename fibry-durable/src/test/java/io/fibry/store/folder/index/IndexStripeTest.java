@@ -42,7 +42,7 @@ class IndexStripeTest {
     for (int actor = 0; actor < ACTORS; actor++) check(actor);
 
     long[] sums = new long[3];
-    stripe.count(sums);
+    stripe.addCounts(sums);
     assertArrayEquals(new long[] {model.size(), 0, 0}, sums, "seed " + seed);
     assertTrue(stripe.expanded().isEmpty());
   }
