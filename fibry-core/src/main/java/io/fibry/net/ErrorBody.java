@@ -25,6 +25,11 @@ public interface ErrorBody {
    * @param text the body, which is sent as UTF-8
    */
   record Content(String mediaType, String text) {
+    /**
+     * Makes a body.
+     *
+     * @throws IllegalArgumentException if the media type is empty or not in ASCII
+     */
     public Content {
       Objects.requireNonNull(text, "text");
       if (mediaType.isEmpty() || !mediaType.chars().allMatch(c -> c >= 0x20 && c < 0x7f))

@@ -112,7 +112,7 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
    *
    * @param entry null if no route takes the request
    */
-  private void respond(RouteTable.RouteEntry entry, RouteTable.RouteSettings routeSettings, RequestHead head,
+  private void respond(RouteTable.RouteEntry entry, RouteSettings routeSettings, RequestHead head,
       RequestBody body, ServerResponse response) throws IOException {
     var permit = entry == null ? null : server.tryAdmit();
     if (entry == null) refuse(response, head, routes.allowedMethods(head.target.path()));
@@ -124,7 +124,7 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
       response.permit = permit;
       try {
         respond(entry,
-            new ServerExchange(builder, socket, head, body, response, entry, routeSettings, server),
+            new ServerExchange(builder, socket, head, body, response, entry.pattern(), routeSettings, server),
             response, body);
       } finally {
         permit.release();
@@ -147,7 +147,7 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
     }
   }
 
-  private void useErrorBody(ServerResponse response, RouteTable.RouteSettings routeSettings, Optional<String> path) {
+  private void useErrorBody(ServerResponse response, RouteSettings routeSettings, Optional<String> path) {
     routeSettings.errorBody().ifPresent(errorBody -> response.setErrorContent((code, text) -> {
       try {
         return Objects.requireNonNull(

@@ -15,7 +15,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeSet;
-import java.util.stream.Stream;
 
 /**
  * The table behind {@link HttpRoutes}: finds the route of a request, and the rule for a failure.
@@ -37,25 +36,6 @@ public final class RouteTable {
    */
   record RouteEntry(RoutePattern pattern, RouteHandler handler, RouteSettings settings) {}
 
-  /**
-   * Responds to exceptions of one type.
-   *
-   * @param answer returns the text of the response; returns null if the status says all
-   */
-  private record FailureRule<E>(Class<E> type, Handler.Returning<FailedExchange<E>, String> answer) {}
-
-  /** The settings that all routes of a table share. */
-  record RouteSettings(List<FailureRule<?>> rules, Optional<BodyCodec> bodyCodec, Optional<ErrorBody> errorBody) {
-    static final RouteSettings NONE = new RouteSettings(List.of(), Optional.empty(), Optional.empty());
-
-    /** Returns these settings, and those of the outer routes where these say nothing. */
-    RouteSettings within(RouteSettings outer) {
-      if (this == NONE) return outer;
-      return new RouteSettings(Stream.concat(rules.stream(), outer.rules.stream()).toList(),
-          bodyCodec.or(() -> outer.bodyCodec), errorBody.or(() -> outer.errorBody));
-    }
-  }
-
   private final List<RouteEntry> entries; // all routes; the most exact route first
   // routes without names in braces, by path; unchanged after the constructor
   private final Map<String, List<RouteEntry>> fixed = new HashMap<>();
@@ -75,7 +55,7 @@ public final class RouteTable {
   }
 
   public RouteTable withObject(String pattern, Handler.Returning<HttpExchange, ?> handler) {
-    var codec = settings.bodyCodec.orElseThrow(() -> new IllegalStateException(
+    var codec = settings.bodyCodec().orElseThrow(() -> new IllegalStateException(
         "'" + pattern + "' responds with objects, but these routes have no codec that "
             + "makes bytes of objects; call withBodyCodec(..) before"));
     return withRoute(pattern, exchange -> answerObject(handler, exchange, codec));
@@ -88,8 +68,7 @@ public final class RouteTable {
       throw new IllegalArgumentException(
           "'" + path + "' cannot have files below it; give a path without a method and without names in braces");
     return withRoute("GET " + (path.equals("/") ? "" : path) + "/{file...}",
-        exchange -> files.serve(exchange, exchange.path().substring(exchange.route.pattern().restStart(exchange
-            .path()))));
+        exchange -> files.serve(exchange, exchange.path().substring(exchange.pattern.restStart(exchange.path()))));
   }
 
   public RouteTable withRoute(String pattern, RouteHandler handler) {
@@ -121,15 +100,15 @@ public final class RouteTable {
   }
 
   public RouteTable withBodyCodec(BodyCodec codec) {
-    return new RouteTable(entries, new RouteSettings(settings.rules, Optional.of(codec), settings.errorBody));
+    return new RouteTable(entries, new RouteSettings(settings.rules(), Optional.of(codec), settings.errorBody()));
   }
 
   public RouteTable withErrorBody(ErrorBody errorBody) {
-    return new RouteTable(entries, new RouteSettings(settings.rules, settings.bodyCodec, Optional.of(errorBody)));
+    return new RouteTable(entries, new RouteSettings(settings.rules(), settings.bodyCodec(), Optional.of(errorBody)));
   }
 
   public <E extends Throwable> RouteTable withFailureStatus(Class<E> type, int status) {
-    return withRule(new FailureRule<>(type, failed -> {
+    return withRule(new RouteSettings.FailureRule<>(type, failed -> {
       failed.exchange().status(status);
       return null;
     }));
@@ -137,15 +116,15 @@ public final class RouteTable {
 
   public <E extends Throwable> RouteTable withFailureRule(Class<E> type,
       Handler.Returning<FailedExchange<E>, String> answer) {
-    return withRule(new FailureRule<>(type, failed -> Objects.requireNonNull(answer.handle(failed),
+    return withRule(new RouteSettings.FailureRule<>(type, failed -> Objects.requireNonNull(answer.handle(failed),
         () -> "the response to a " + type.getSimpleName() + " is null; let it be a text")));
   }
 
-  private RouteTable withRule(FailureRule<?> rule) {
-    var newRules = new ArrayList<>(settings.rules);
+  private RouteTable withRule(RouteSettings.FailureRule<?> rule) {
+    var newRules = new ArrayList<>(settings.rules());
     newRules.add(rule);
     return new RouteTable(entries,
-        new RouteSettings(List.copyOf(newRules), settings.bodyCodec, settings.errorBody));
+        new RouteSettings(List.copyOf(newRules), settings.bodyCodec(), settings.errorBody()));
   }
 
   /** Returns a table that runs the code around each route of this table. */
@@ -207,17 +186,18 @@ public final class RouteTable {
    * @param number the number of the failure, under which it may be logged
    */
   static boolean respondTo(Throwable failure, ServerExchange exchange, String number) throws Exception {
-    for (var rule : exchange.settings.rules) if (rule.type.isInstance(failure)) {
+    for (var rule : exchange.settings.rules()) if (rule.type().isInstance(failure)) {
       respond(rule, failure, exchange, number);
       return true;
     }
     return false;
   }
 
-  private static <E> void respond(FailureRule<E> rule, Throwable failure, ServerExchange exchange, String number)
+  private static <E> void respond(RouteSettings.FailureRule<E> rule, Throwable failure, ServerExchange exchange,
+      String number)
       throws Exception {
     exchange.response.reset(500);
-    var text = rule.answer.handle(new FailedExchange<>(rule.type.cast(failure), exchange, number));
+    var text = rule.answer().handle(new FailedExchange<>(rule.type().cast(failure), exchange, number));
     if (text == null) exchange.response.setError(HttpStatus.codeAndReason(exchange.response.code()));
     else exchange.response.setText(text);
   }

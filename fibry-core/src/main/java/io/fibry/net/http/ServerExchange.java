@@ -44,8 +44,8 @@ public final class ServerExchange implements HttpExchange {
   public final RequestBody body;
   public final ServerResponse response;
   public final HandlerFailureLog failureLog;
-  final RouteTable.RouteEntry route;
-  final RouteTable.RouteSettings settings; // of the route, and of all routes
+  final RoutePattern pattern;
+  final RouteSettings settings; // of the route, and of all routes
   private Map<Class<?>, Object> attributes = Map.of(); // by type; immutable until the first is set
   private byte[] bodyBytes; // null until the handler reads the whole body
   // parts of the path by their names in the route's braces; null until the first call of path(name)
@@ -56,9 +56,9 @@ public final class ServerExchange implements HttpExchange {
   private ClientOutbox<String> eventOutbox; // null until the handler calls eventActor()
 
   ServerExchange(ActorBuilder<Object> builder, ClientSocket socket, RequestHead head, RequestBody body,
-      ServerResponse response, RouteTable.RouteEntry route, RouteTable.RouteSettings settings,
+      ServerResponse response, RoutePattern pattern, RouteSettings settings,
       HandlerFailureLog failureLog) {
-    this.route = route;
+    this.pattern = pattern;
     this.settings = settings;
     this.builder = builder;
     this.socket = socket;
@@ -80,9 +80,9 @@ public final class ServerExchange implements HttpExchange {
 
   @Override
   public String path(String name) {
-    if (pathParts == null) pathParts = route.pattern().parts(path());
+    if (pathParts == null) pathParts = pattern.parts(path());
     var part = pathParts.get(Objects.requireNonNull(name, "name"));
-    if (part == null) throw new IllegalArgumentException("the route '" + route.pattern() + "' has no {" + name + "}");
+    if (part == null) throw new IllegalArgumentException("the route '" + pattern + "' has no {" + name + "}");
     return part;
   }
 

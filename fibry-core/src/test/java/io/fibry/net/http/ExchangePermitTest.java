@@ -164,7 +164,7 @@ class ExchangePermitTest {
       }, true, false, true, false);
       response.permit = permits.tryAdmit();
       var route = routes.find("GET", path);
-      var exchange = new ServerExchange(null, null, null, null, response, route, routes.settings, null);
+      var exchange = new ServerExchange(null, null, null, null, response, route.pattern(), routes.settings, null);
 
       route.handler().handle(exchange);
       exchange.finish();

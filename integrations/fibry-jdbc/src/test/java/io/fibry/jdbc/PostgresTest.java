@@ -175,7 +175,7 @@ class PostgresTest extends DatabaseFixture {
     assertEquals(3, number("select count(*) from seen where setting = 'on'")); // two begins and the turn
   }
 
-  /** A failover to a replica that was behind may undo the begin of a life whose process still runs. */
+  /** A failover to a replica that was behind may undo the begin of a life that still runs. */
   @Test
   void turnsAreRefusedIfDatabaseLostBeginOfTheirLife() throws Exception {
     var store = open();
