@@ -113,7 +113,10 @@ class RouteMetersTest {
   @Test
   void exchangeIsCountedWhenServerIsKilledAfterResponse() throws Exception {
     var serverToKill = new CompletableFuture<HttpServer>();
-    var routes = HttpRoutes.none().text("/last", exchange -> "answered").intercept((exchange, next) -> {
+    var routes = HttpRoutes.none().stream("/last", exchange -> {
+      exchange.outputStream().write('x');
+      exchange.outputStream().close(); // sends the response
+    }).intercept((exchange, next) -> {
       next.run();
       serverToKill.join().kill();
     });
