@@ -50,7 +50,7 @@ module io.fibry {
   exports io.fibry.pubsub;
   exports io.fibry.spi;
   exports io.fibry.stereotype;
-  exports io.fibry.text to io.fibry.cluster, io.fibry.durable, io.fibry.jackson, io.fibry.jdbc, io.fibry.nats,
-      io.fibry.simulation, io.fibry.spring;
+  exports io.fibry.text to io.fibry.cluster, io.fibry.dashboard, io.fibry.durable, io.fibry.jackson, io.fibry.jdbc,
+      io.fibry.nats, io.fibry.simulation, io.fibry.spring;
   exports io.fibry.time;
 }

@@ -1,6 +1,6 @@
 package io.fibry.net;
 
-import java.nio.charset.StandardCharsets;
+import io.fibry.text.Escapes;
 import java.util.Objects;
 import java.util.Optional;
 
@@ -52,28 +52,17 @@ public interface ErrorBody {
    * of the status, the detail is the text, and the instance is the path.
    */
   static ErrorBody problemDetails() {
-    return error -> new Content("application/problem+json", "{\"type\":\"about:blank\",\"title\":"
-        + quoted(error.reason) + ",\"status\":" + error.status + ",\"detail\":" + quoted(error.text)
-        + error.path.map(path -> ",\"instance\":" + quoted(encoded(path))).orElse("") + "}\n");
-  }
-
-  /** Returns the path as a part of a URI. */
-  private static String encoded(String path) {
-    var uri = new StringBuilder();
-    for (byte b : path.getBytes(StandardCharsets.UTF_8)) {
-      if (b > 0x20 && b < 0x7f && "\"#%<>?[\\]^`{|}".indexOf(b) < 0) uri.append((char) b);
-      else uri.append(String.format("%%%02X", b));
-    }
-    return uri.toString();
-  }
-
-  private static String quoted(String text) {
-    var json = new StringBuilder("\"");
-    for (char c : text.toCharArray()) {
-      if (c == '"' || c == '\\') json.append('\\').append(c);
-      else if (c < 0x20 || c > 0x7e) json.append(String.format("\\u%04x", (int) c));
-      else json.append(c);
-    }
-    return json.append('"').toString();
+    return error -> {
+      var json = new StringBuilder("{\"type\":\"about:blank\",\"title\":");
+      Escapes.appendJson(error.reason, "", json);
+      json.append(",\"status\":").append(error.status).append(",\"detail\":");
+      Escapes.appendJson(error.text, "", json);
+      error.path.ifPresent(path -> {
+        var uri = new StringBuilder();
+        Escapes.appendPercentEncoded(path, "!$&'()*+,-./:;=@_~", uri);
+        Escapes.appendJson(uri.toString(), "", json.append(",\"instance\":"));
+      });
+      return new Content("application/problem+json", json.append("}\n").toString());
+    };
   }
 }

@@ -4,9 +4,9 @@ import static java.util.Map.entry;
 
 import io.fibry.net.HttpExchange;
 import io.fibry.net.http.HttpStatus.RequestRefusedException;
+import io.fibry.text.Escapes;
 import java.io.IOException;
 import java.nio.channels.Channels;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.LinkOption;
@@ -107,10 +107,7 @@ record FileRoot(Path root) {
   }
 
   private static void appendEncoded(String text, StringBuilder location) {
-    for (byte b : text.getBytes(StandardCharsets.UTF_8)) {
-      if (b > 0 && (Character.isLetterOrDigit(b) || "/-._~".indexOf(b) >= 0)) location.append((char) b);
-      else location.append(String.format("%%%02X", b));
-    }
+    Escapes.appendPercentEncoded(text, "/-._~", location);
   }
 
   private static void send(HttpExchange exchange, Path file, BasicFileAttributes attributes) throws IOException {

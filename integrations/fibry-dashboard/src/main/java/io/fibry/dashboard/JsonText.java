@@ -1,5 +1,6 @@
 package io.fibry.dashboard;
 
+import io.fibry.text.Escapes;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -60,28 +61,8 @@ final class JsonText {
     text.append(separator == '[' ? "[]" : "]");
   }
 
-  /**
-   * Adds a string in quotes. Escapes characters that are not printable ASCII, and characters that
-   * JSON, HTML or a script would interpret.
-   */
+  /** Adds a string, and escapes also the characters that HTML or a script would interpret. */
   private void addString(String value) {
-    text.append('"');
-    for (int i = 0; i < value.length(); i++) {
-      char c = value.charAt(i);
-      switch (c) {
-        case '"', '\\' -> text.append('\\').append(c);
-        case '<', '>', '&', '\'' -> addEscaped(c);
-        default -> {
-          if (c >= ' ' && c < 0x7f) text.append(c);
-          else addEscaped(c);
-        }
-      }
-    }
-    text.append('"');
-  }
-
-  private void addEscaped(char c) {
-    text.append("\\u");
-    for (int shift = 12; shift >= 0; shift -= 4) text.append(Character.forDigit(c >> shift & 0xf, 16));
+    Escapes.appendJson(value, "<>&'", text);
   }
 }
