@@ -129,18 +129,18 @@ public final class HttpRoutes {
   public HttpRoutes webSocket(String path, Handler<WebSocketConnection> handler,
       UnaryOperator<WebSocketOptions> options) {
     Objects.requireNonNull(handler, "handler");
-    if (Objects.requireNonNull(path, "path").contains(" ") && !path.startsWith("GET "))
-      throw new IllegalArgumentException("'" + path + "' cannot be a WebSocket, which begins with a GET; give a path");
     var settings = WebSocketOptions.settings(options);
-    return new HttpRoutes(table.withRoute(path, exchange -> WebSocketHandshake.handle(exchange, settings, handler)));
+    return new HttpRoutes(
+        table.withWebSocket(path, exchange -> WebSocketHandshake.handle(exchange, settings, handler)));
   }
 
   // ---- all routes together
 
   /**
    * Adds all routes of {@code routes} below a path. They keep the code around them, their rules for
-   * failures, their codec and their error body; where they have none, those of these routes are
-   * used. Their rules also get exceptions of code that is put around these routes.
+   * failures, their codec and their error body. The rules, the codec and the error body of the
+   * outer routes are used after them. The rules of the added routes also get exceptions of code
+   * that is put around the outer routes.
    * {@snippet class="io.fibry.HttpSnippetsTest" region="mount"}
    *
    * @param path {@code /} or a path such as {@code /admin} or {@code /shops/{shop}}, without a

@@ -92,11 +92,10 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
         new ServerResponse(out, head.isHttp11, head.method.equals("HEAD"), head.keepsAlive, head.expectsContinue);
     var body = response.forRequest(new RequestBody(in, head, settings, response));
     var entry = routes.find(head.method, head.target.path());
-    var routeSettings = entry == null ? routes.settings : entry.settings().within(routes.settings);
-    useErrorBody(response, routeSettings, Optional.of(head.target.path()));
+    useErrorBody(response, entry == null ? routes.settings : entry.settings(), Optional.of(head.target.path()));
     response.onUpgraded(() -> server.exchangeEnded(head, entry, response, socket, startNanos));
     try {
-      respond(entry, routeSettings, head, body, response);
+      respond(entry, head, body, response);
     } finally {
       if (response.isUpgraded()) server.webSocketEnded(entry);
       else server.exchangeEnded(head, entry, response, socket, startNanos);
@@ -112,8 +111,8 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
    *
    * @param entry null if no route takes the request
    */
-  private void respond(RouteTable.RouteEntry entry, RouteSettings routeSettings, RequestHead head,
-      RequestBody body, ServerResponse response) throws IOException {
+  private void respond(RouteTable.RouteEntry entry, RequestHead head, RequestBody body, ServerResponse response)
+      throws IOException {
     var permit = entry == null ? null : server.tryAdmit();
     if (entry == null) refuse(response, head, routes.allowedMethods(head.target.path()));
     else if (permit == null) {
@@ -124,7 +123,7 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
       response.permit = permit;
       try {
         respond(entry,
-            new ServerExchange(builder, socket, head, body, response, entry.pattern(), routeSettings, server),
+            new ServerExchange(builder, socket, head, body, response, entry.pattern(), entry.settings(), server),
             response, body);
       } finally {
         permit.release();
@@ -220,7 +219,7 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
       response.closeConnectionAfter();
       if (!socket.isClientError(failure)
           && !(failure instanceof InterruptedException || failure instanceof CancellationException))
-        log(failure, exchange, "not at all, because the client had disconnected");
+        server.log(failure, exchange, "not at all, because the client had disconnected");
     } else if (body.failure() != null) { // the body could not be read, and the handler has not caught this failure
       response.closeConnectionAfter();
       if (response.isSent() || !(body.failure() instanceof RequestRefusedException refusal)) socket.close();
@@ -229,7 +228,7 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
         refuse(response, refusal.code);
       }
     } else if (response.isSent()) {
-      log(failure, exchange, "by closing the connection, because the response had begun");
+      server.log(failure, exchange, "by closing the connection, because the response had begun");
       response.closeConnectionAfter();
       if (response.endsWithConnection()) socket.reset(socket + " was cut off, because its response broke off");
       socket.close();
@@ -240,40 +239,34 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
     }
   }
 
-  private void log(Throwable failure, ServerExchange exchange, String outcome) {
-    server.log(server.newFailureNumber(), failure, exchange, outcome);
-  }
-
   private void refuse(ServerResponse response, Throwable failure, ServerExchange exchange) throws IOException {
     boolean hasResponse;
-    var number = server.newFailureNumber();
     response.discard();
     try {
-      hasResponse = RouteTable.respondTo(failure, exchange, number);
+      hasResponse = RouteTable.respondTo(failure, exchange);
     } catch (Exception ruleFailure) { // a rule of the routes has failed
       ruleFailure.addSuppressed(failure);
       response.discard();
-      refuseByKind(response, ruleFailure, exchange, number);
+      refuseByKind(response, ruleFailure, exchange);
       return;
     }
     if (hasResponse) {
       if (response.code() >= 500 && !(failure instanceof HttpException) && statusByKind(failure) == 500)
-        server.log(number, failure, exchange, String.valueOf(response.code()));
+        server.log(failure, exchange, String.valueOf(response.code()));
       response.finish();
     } else if (failure instanceof HttpException thrown)
       response.writeHandlerError(thrown.status(), thrown.getMessage());
-    else refuseByKind(response, failure, exchange, number);
+    else refuseByKind(response, failure, exchange);
   }
 
-  private void refuseByKind(ServerResponse response, Throwable failure, ServerExchange exchange, String number)
-      throws IOException {
+  private void refuseByKind(ServerResponse response, Throwable failure, ServerExchange exchange) throws IOException {
     int status = statusByKind(failure);
     if (status != 500) {
       refuse(response, status);
       return;
     }
-    server.log(number, failure, exchange, "500");
-    response.writeError(500, "Internal server error " + number + "\n");
+    server.log(failure, exchange, "500");
+    response.writeError(500, "Internal server error " + exchange.failureNumber() + "\n");
   }
 
   /** Returns 500 for a failure of the server, which is logged. */

@@ -3,7 +3,6 @@ package io.fibry.net.http;
 import io.fibry.ActorBuilder;
 import io.fibry.block.FailureStackThrottle;
 import io.fibry.net.AccessLogEntry;
-import io.fibry.net.HttpExchange;
 import io.fibry.net.HttpServer;
 import io.fibry.net.socket.ClientInput;
 import io.fibry.net.socket.ClientOutput;
@@ -14,12 +13,10 @@ import io.fibry.spi.BlockBuilder;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.HexFormat;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.ThreadLocalRandom;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -39,10 +36,10 @@ public final class HttpListener extends Listener<HttpServer> implements HttpServ
   private HttpListener(ActorBuilder<?> builder, int port, RouteTable routes, HttpSettings settings) {
     super(builder, port, settings.limits(), settings.engines(), LOG);
     this.blockBuilder = BlockBuilder.of(builder);
-    this.routes = routes;
+    this.routes = routes.withSettingsInEntries();
     this.settings = settings;
     this.permits = new ExchangePermit.PermitPool(settings.maxExchanges(), clock::nanoTime);
-    for (var entry : routes.entries()) counts.put(entry, new RouteCounts());
+    for (var entry : this.routes.entries()) counts.put(entry, new RouteCounts());
   }
 
   public static HttpServer open(ActorBuilder<?> builder, int port, RouteTable routes, HttpSettings settings) {
@@ -55,12 +52,8 @@ public final class HttpListener extends Listener<HttpServer> implements HttpServ
   }
 
   @Override
-  public String newFailureNumber() {
-    return HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextInt());
-  }
-
-  @Override
-  public void log(String failureNumber, Throwable failure, HttpExchange exchange, String outcome) {
+  public void log(Throwable failure, ServerExchange exchange, String outcome) {
+    var failureNumber = exchange.failureNumber();
     var exchangeText = blockBuilder.mayShowMessages() ? exchange.toString() : "an exchange";
     if (stackThrottle.isDue(failure))
       LOG.error("{}: failure {} of {} was answered {}", this, failureNumber, exchangeText, outcome, failure);

@@ -21,7 +21,6 @@ record RouteSettings(List<FailureRule<?>> rules, Optional<BodyCodec> bodyCodec, 
 
   /** Returns these settings, completed by the settings of the outer routes. */
   RouteSettings within(RouteSettings outer) {
-    if (this == NONE) return outer;
     return new RouteSettings(Stream.concat(rules.stream(), outer.rules.stream()).toList(),
         bodyCodec.or(() -> outer.bodyCodec), errorBody.or(() -> outer.errorBody));
   }

@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeSet;
+import java.util.function.UnaryOperator;
 
 /**
  * The table behind {@link HttpRoutes}: finds the route of a request, and the rule for a failure.
@@ -69,6 +70,13 @@ public final class RouteTable {
           "'" + path + "' cannot have files below it; give a path without a method and without names in braces");
     return withRoute("GET " + (path.equals("/") ? "" : path) + "/{file...}",
         exchange -> files.serve(exchange, exchange.path().substring(exchange.pattern.restStart(exchange.path()))));
+  }
+
+  public RouteTable withWebSocket(String path, RouteHandler handler) {
+    var method = RoutePattern.of(path).method();
+    if (method.isPresent() && !method.get().equals("GET"))
+      throw new IllegalArgumentException("'" + path + "' cannot be a WebSocket, which begins with a GET; give a path");
+    return withRoute(path, handler);
   }
 
   public RouteTable withRoute(String pattern, RouteHandler handler) {
@@ -129,8 +137,19 @@ public final class RouteTable {
 
   /** Returns a table that runs the code around each route of this table. */
   public RouteTable intercept(Handler.Interceptor<HttpExchange> code) {
-    return new RouteTable(entries.stream()
-        .map(entry -> new RouteEntry(entry.pattern, intercept(code, entry), entry.settings)).toList(), settings);
+    return map(entry -> new RouteEntry(entry.pattern, intercept(code, entry), entry.settings));
+  }
+
+  /**
+   * Returns a table whose entries have all settings that apply to them, so that a server does not
+   * combine them for each request.
+   */
+  RouteTable withSettingsInEntries() {
+    return map(entry -> new RouteEntry(entry.pattern, entry.handler, entry.settings.within(settings)));
+  }
+
+  private RouteTable map(UnaryOperator<RouteEntry> change) {
+    return new RouteTable(entries.stream().map(change).toList(), settings);
   }
 
   private static RouteHandler intercept(Handler.Interceptor<HttpExchange> code, RouteEntry entry) {
@@ -182,22 +201,20 @@ public final class RouteTable {
   /**
    * Applies the first rule that fits the failure, and sets the response. Returns whether a rule
    * fits.
-   *
-   * @param number the number of the failure, under which it may be logged
    */
-  static boolean respondTo(Throwable failure, ServerExchange exchange, String number) throws Exception {
+  static boolean respondTo(Throwable failure, ServerExchange exchange) throws Exception {
     for (var rule : exchange.settings.rules()) if (rule.type().isInstance(failure)) {
-      respond(rule, failure, exchange, number);
+      respond(rule, failure, exchange);
       return true;
     }
     return false;
   }
 
-  private static <E> void respond(RouteSettings.FailureRule<E> rule, Throwable failure, ServerExchange exchange,
-      String number)
+  private static <E> void respond(RouteSettings.FailureRule<E> rule, Throwable failure, ServerExchange exchange)
       throws Exception {
     exchange.response.reset(500);
-    var text = rule.answer().handle(new FailedExchange<>(rule.type().cast(failure), exchange, number));
+    var text =
+        rule.answer().handle(new FailedExchange<>(rule.type().cast(failure), exchange, exchange.failureNumber()));
     if (text == null) exchange.response.setError(HttpStatus.codeAndReason(exchange.response.code()));
     else exchange.response.setText(text);
   }
@@ -206,21 +223,23 @@ public final class RouteTable {
 
   private static void answerText(Handler.Returning<HttpExchange, String> handler, ServerExchange exchange)
       throws Exception {
-    exchange.forbidWriting("the text");
-    var text = handler.handle(exchange);
-    ServerExchange.clearInterrupt();
-    exchange.response.setText(Objects.requireNonNull(text, () -> "the handler of " + exchange
-        + " returned null; let it return a text, which may be empty"));
+    exchange.response.setText(response(handler, exchange, "the text", "a text, which may be empty"));
   }
 
   private static void answerObject(Handler.Returning<HttpExchange, ?> handler, ServerExchange exchange, BodyCodec codec)
       throws Exception {
-    exchange.forbidWriting("the object");
-    Object object = handler.handle(exchange);
-    ServerExchange.clearInterrupt();
-    Objects.requireNonNull(object, () -> "the handler of " + exchange
-        + " returned null; let it return an object, or throw new HttpException(404, ..)");
+    Object object = response(handler, exchange, "the object", "an object, or throw new HttpException(404, ..)");
     exchange.response.setBytes(codec.mediaType(), codec.write(object));
+  }
+
+  /** Calls a handler that returns the response, which exceptions describe by the two texts. */
+  private static <T> T response(Handler.Returning<HttpExchange, T> handler, ServerExchange exchange, String result,
+      String advice) throws Exception {
+    exchange.forbidWriting(result);
+    T response = handler.handle(exchange);
+    ServerExchange.clearInterrupt();
+    return Objects.requireNonNull(response,
+        () -> "the handler of " + exchange + " returned null; let it return " + advice);
   }
 
   @Override

@@ -14,11 +14,13 @@ import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.ThreadLocalRandom;
 import javax.net.ssl.SSLSession;
 
 /** The {@link HttpExchange} that is given to a handler. */
@@ -26,16 +28,12 @@ public final class ServerExchange implements HttpExchange {
 
   /** Logs the failures of handlers. */
   public interface HandlerFailureLog {
-    /** Returns a number by which the log line of a failure can be found. */
-    String newFailureNumber();
-
     /**
-     * Logs a failure.
+     * Logs a failure, with the exchange's {@link #failureNumber}.
      *
-     * @param number the number of the failure
      * @param outcome ends the sentence "the failure was answered ..", for example with "500"
      */
-    void log(String number, Throwable failure, HttpExchange exchange, String outcome);
+    void log(Throwable failure, ServerExchange exchange, String outcome);
   }
 
   public final ActorBuilder<Object> builder;
@@ -53,6 +51,7 @@ public final class ServerExchange implements HttpExchange {
   // the result that the handler must return, such as "the text"; null if the handler writes the
   // response itself
   private String requiredResult;
+  private String failureNumber; // null until needed
   private ClientOutbox<String> eventOutbox; // null until the handler calls eventActor()
 
   ServerExchange(ActorBuilder<Object> builder, ClientSocket socket, RequestHead head, RequestBody body,
@@ -257,6 +256,12 @@ public final class ServerExchange implements HttpExchange {
    */
   static void clearInterrupt() {
     if (Thread.currentThread().isVirtual()) Thread.interrupted();
+  }
+
+  /** Returns the number by which a failure of this exchange can be found in the log. */
+  public String failureNumber() {
+    if (failureNumber == null) failureNumber = HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextInt());
+    return failureNumber;
   }
 
   /** Called when the handler has returned. Sends the rest of the response. */

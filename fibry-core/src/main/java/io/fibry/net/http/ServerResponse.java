@@ -176,8 +176,8 @@ public final class ServerResponse implements RequestBody.Expectation, ResponseBo
   }
 
   /**
-   * Discards the body that the handler has returned, or the part that it has written. Called if
-   * nothing was sent.
+   * Discards the body that the handler has returned, or the part that it has written. Called only
+   * before the response is sent.
    */
   void discard() {
     if (bodyStream != null) bodyStream.forbidWriting();

@@ -98,21 +98,16 @@ final class ServerWebSocket implements WebSocketConnection, WebSocketReader.Fram
     if (socket.isClientError(failure)) return;
     if (socket.isClosed() || isClosing()) {
       if (!(failure instanceof InterruptedException || failure instanceof CancellationException))
-        log(failure, "not at all, because the connection was closed");
+        exchange.failureLog.log(failure, exchange, "not at all, because the connection was closed");
     } else switch (Throwables.requestExceptionIn(failure)) {
       case MailboxFullException full -> close(CloseFrame.closeWith(CloseFrame.TRY_LATER));
       case ActorStoppedException stopped -> close(CloseFrame.closeWith(CloseFrame.TRY_LATER));
       case CircuitOpenException open -> close(CloseFrame.closeWith(CloseFrame.TRY_LATER));
-      default -> close(new WebSocketClose(CloseFrame.INTERNAL_ERROR,
-          "Internal server error " + log(failure, "" + CloseFrame.INTERNAL_ERROR)));
+      default -> {
+        exchange.failureLog.log(failure, exchange, "" + CloseFrame.INTERNAL_ERROR);
+        close(new WebSocketClose(CloseFrame.INTERNAL_ERROR, "Internal server error " + exchange.failureNumber()));
+      }
     }
-  }
-
-  /** Logs a failure, and returns its number. */
-  private String log(Throwable failure, String outcome) {
-    var number = exchange.failureLog.newFailureNumber();
-    exchange.failureLog.log(number, failure, exchange, outcome);
-    return number;
   }
 
   private void finish() {
