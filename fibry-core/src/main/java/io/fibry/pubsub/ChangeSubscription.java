@@ -72,15 +72,17 @@ abstract class ChangeSubscription<E> implements Subscription {
   }
 
   private void deliver() {
-    for (boolean isRetry = false;; isRetry = true) {
+    boolean hasFailed = false;
+    while (true) {
       state.set(BUSY);
       E change;
       try {
         change = nextChange();
       } catch (Throwable error) { // no memory, or thrown by a method of a key; the next change tries again
         boolean hasChanged = state.getAndSet(IDLE) == CHANGED_WHILE_BUSY;
-        if (hasChanged && !isRetry && state.compareAndSet(IDLE, BUSY)) continue;
-        throw error;
+        if (hasFailed || !hasChanged || !state.compareAndSet(IDLE, BUSY)) throw error;
+        hasFailed = true;
+        continue;
       }
       if (change == null ? state.compareAndSet(BUSY, IDLE) : send(change)) return;
     }
