@@ -1,7 +1,6 @@
 package io.fibry.net;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Handler;
@@ -222,13 +221,9 @@ final class BodyRound implements AutoCloseable {
     }
   }
 
-  /**
-   * Waits until the server has no connection and no running handler. A client may have disconnected
-   * before the server accepted its connection. The server accepts connections in their order, so a
-   * response on a new connection proves that it has accepted all earlier ones.
-   */
+  /** Waits until the server has no connection and no running handler. */
   private void awaitQuiet() throws IOException {
-    assertFalse(RawClient.sendAndReadAll(server.port(), RawClient.get("/none")).isEmpty(), this::toString);
+    RawClient.awaitAcceptance(server.port());
     Patience.eventually(this + ": connections are left", () -> net.scope.actors().size() == 1);
     checkUploads();
     assertEquals(0, begunHandlers.get());

@@ -1,5 +1,7 @@
 package io.fibry.net;
 
+import static org.junit.jupiter.api.Assertions.assertFalse;
+
 import io.fibry.support.Patience;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -75,6 +77,15 @@ public final class RawClient implements AutoCloseable {
       }
       return client.readToEnd();
     }
+  }
+
+  /**
+   * Waits until the server has accepted all earlier connections, even of clients that have
+   * disconnected. The server accepts connections in their order, so a response on a new connection
+   * proves it.
+   */
+  static void awaitAcceptance(int port) throws IOException {
+    assertFalse(sendAndReadAll(port, get("/none")).isEmpty(), "the server did not respond");
   }
 
   /** Returns the status codes of the responses, or "closed" if there are no responses. */
