@@ -47,11 +47,11 @@ final class ChoiceShape implements Shape {
   void addOld(String typeName, Class<?> type, RecordShape shape, Function<Object, Object> convert) {
     var formsOfName = forms.computeIfAbsent(typeName, key -> new ArrayList<>());
     for (var earlier : formsOfName) {
-      boolean isRecord = earlier.shape instanceof RecordShape;
-      if (earlier.shape instanceof RecordShape record && !shape.fieldNames().containsAll(record.requiredFields()))
-        continue;
-      String reason = isRecord
-          ? ", because " + type.getName() + " has all fields that " + earlier.type.getName() + " requires" : "";
+      String reason = "";
+      if (earlier.shape instanceof RecordShape record) {
+        if (!shape.fieldNames().containsAll(record.requiredFields())) continue;
+        reason = ", because " + type.getName() + " has all fields that " + earlier.type.getName() + " requires";
+      }
       throw new IllegalArgumentException("bytes of " + type.getName() + " could be read as " + earlier.type.getName()
           + reason + "; give one of the types another name");
     }

@@ -23,11 +23,10 @@ final class JdbcUrls {
 
   /** @param rest the text after the address, which begins with a space, '?', ';' or '('; or null */
   private static String addressOf(String address, String rest) {
-    boolean isFollowed = rest != null && Character.isWhitespace(rest.charAt(0)); // by other text, not by parameters
-    boolean hasLaterAt = rest != null && rest.contains("@");
-    int userEnd = address.lastIndexOf('@');
     // an '@' in the rest may end a password that contains the first character of the rest
-    if (hasLaterAt) return "***";
+    if (rest != null && rest.contains("@")) return "***";
+    boolean isFollowed = rest != null && Character.isWhitespace(rest.charAt(0)); // by other text, not by parameters
+    int userEnd = address.lastIndexOf('@');
     return (userEnd >= 0 ? "***" + address.substring(userEnd) : address) + (isFollowed ? address(rest) : "");
   }
 

@@ -97,8 +97,7 @@ final class PostgresDialect {
   private static final String IS_AHEAD = "cast(? as xid8) >= pg_snapshot_xmax(pg_current_snapshot())";
 
   static final SqlDialect DIALECT =
-      new SqlDialect(SCHEMA, SET_TRANSACTION_OPTIONS, BEGIN_LIFE, ADVANCE_LAST_TURNS,
-          INSERT_MESSAGES, INSERT_SNAPSHOTS,
+      new SqlDialect(SCHEMA, SET_TRANSACTION_OPTIONS, BEGIN_LIFE, ADVANCE_LAST_TURNS, INSERT_MESSAGES, INSERT_SNAPSHOTS,
           IS_AFTER, IS_FOREIGN, IS_AHEAD, 16 << 20);
 
   private PostgresDialect() {}
