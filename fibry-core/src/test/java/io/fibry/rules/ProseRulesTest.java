@@ -50,7 +50,7 @@ class ProseRulesTest {
    */
   private static final Map<String, Integer> MAX_COUNTS = Map.ofEntries(
       Map.entry("code of fibry-cluster", 4),
-      Map.entry("code of fibry-core", 12),
+      Map.entry("code of fibry-core", 11),
       Map.entry("code of fibry-durable", 1),
       Map.entry("code of fibry-simulation", 2),
       Map.entry("documents of integrations/fibry-dashboard", 1),
