@@ -180,9 +180,11 @@ public final class FailurePolicy {
 
   /**
    * {@return a copy that suspends the actor before it restarts or resumes} Each pause is twice as
-   * long as the previous pause, up to {@code max}, and is then shortened at random by up to half.
-   * During a pause the messages wait, and the actor has no thread. When the actor has run for
-   * longer than {@code max} without a failure, its pauses begin with {@code initial} again.
+   * long as the previous pause, up to {@code max}, and is then shortened at random by up to half. A
+   * pause is not shortened if the scope has a {@link io.fibry.time.ManualScheduler}, so that a test
+   * knows when it ends. During a pause the messages wait, and the actor has no thread. When the
+   * actor has run for longer than {@code max} without a failure, its pauses begin with {@code
+   * initial} again.
    *
    * @param initial the first pause; more than zero
    * @param max the longest pause; at least {@code initial}

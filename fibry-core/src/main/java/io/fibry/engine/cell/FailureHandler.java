@@ -189,7 +189,7 @@ public final class FailureHandler {
     if (policy.kind() == Kind.RESUME && policy.backoff().isEmpty()) return Decision.RESUME;
     if (policy.kind() == Kind.STOP) return Decision.STOP;
     if (policy.kind() != Kind.RESTART && policy.kind() != Kind.RESUME) return null;
-    long pause = cell.extras().recovery().countRestart(policy, cell.owner().options().scheduler().nanoTime());
+    long pause = cell.extras().recovery().countRestart(policy, cell.owner().options().scheduler());
     if (pause == RestartBudget.EXCEEDED) return null;
     return new Decision(policy.kind() == Kind.RESUME ? Verdict.RESUME : Verdict.RESTART, pause);
   }

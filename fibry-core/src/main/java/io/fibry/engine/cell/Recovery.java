@@ -50,9 +50,9 @@ final class Recovery {
   }
 
   /** Counts a restart, as {@link RestartBudget#countRestart} does. */
-  long countRestart(FailurePolicy policy, long now) {
+  long countRestart(FailurePolicy policy, Scheduler clock) {
     if (restarts == null) restarts = new RestartBudget();
-    return restarts.countRestart(policy, now);
+    return restarts.countRestart(policy, clock);
   }
 
   /**

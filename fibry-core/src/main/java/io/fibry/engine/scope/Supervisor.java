@@ -28,7 +28,7 @@ final class Supervisor {
     var policy = FailureHandler.resolve(scope.options().failurePolicy(), failure, "scope '" + scope.name() + "'");
     if (policy.kind() == FailurePolicy.Kind.RESUME) return Decision.RESUME;
     if (policy.kind().isRestart()) {
-      long pauseNanos = restartBudget.countRestart(policy, scope.options().scheduler().nanoTime());
+      long pauseNanos = restartBudget.countRestart(policy, scope.options().scheduler());
       if (pauseNanos != RestartBudget.EXCEEDED) return restart(policy, member, failedActor, pauseNanos);
     }
     var parent = scope.parent;
