@@ -1,5 +1,6 @@
 package io.fibry;
 
+import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
@@ -75,6 +76,13 @@ public interface ActorContext<M> {
    * answered it
    */
   void replyFailure(Request<?, ?> request, Throwable failure);
+
+  /**
+   * {@return the scheduler of the actor's scope, which is a clock, too} A handler that takes the
+   * time from it, or sleeps by {@link Scheduler#sleepUntil}, can be tested with a
+   * {@link io.fibry.time.ManualScheduler}.
+   */
+  Scheduler scheduler();
 
   /** {@return whether the current message is a request whose asker no longer waits} */
   boolean isCancelled();

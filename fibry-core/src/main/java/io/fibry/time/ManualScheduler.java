@@ -1,6 +1,7 @@
 package io.fibry.time;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.Objects;
@@ -15,6 +16,7 @@ import java.util.concurrent.CountDownLatch;
  * {@snippet class="io.fibry.JavadocSnippetsTest" region="clock"}
  */
 public final class ManualScheduler extends TaskScheduler {
+  private final Instant start; // time of day when the time of this clock is zero
   // This field and the next three are guarded by this.
   private final TreeSet<ManualTask> queue =
       new TreeSet<>(Comparator.<ManualTask>comparingLong(task -> task.dueAt).thenComparingLong(task -> task.number));
@@ -22,8 +24,24 @@ public final class ManualScheduler extends TaskScheduler {
   private long now; // ns
   private long nextNumber;
 
-  /** Makes a clock whose time is zero. */
-  public ManualScheduler() {}
+  /** Makes a clock whose time is zero, at the start of the year 2000. */
+  public ManualScheduler() {
+    this(Instant.parse("2000-01-01T00:00:00Z"));
+  }
+
+  /**
+   * Makes a clock whose time is zero.
+   *
+   * @param start the time of day of this clock before it is advanced
+   */
+  public ManualScheduler(Instant start) {
+    this.start = Objects.requireNonNull(start, "start");
+  }
+
+  @Override
+  public Instant instant() {
+    return start.plusNanos(nanoTime());
+  }
 
   /**
    * Moves the clock forward. The clock stops at the time of each task that becomes due, and runs

@@ -1,12 +1,15 @@
 package io.fibry.time;
 
 import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 
 /**
- * A clock that also runs tasks later. Thread-safe.
+ * A clock that also runs tasks later. It measures time spans by {@link #nanoTime}, and tells the
+ * time of day by {@link #instant}. Thread-safe.
  * {@snippet class="io.fibry.JavadocSnippetsTest" region="scheduler"}
  *
  * <p>Tasks must be short and must not block, because they share one thread. If a task throws, the
@@ -17,7 +20,7 @@ import java.util.concurrent.ExecutionException;
  * <p>In a scheduler of your own, each method except {@link #sleepUntil} and {@link #awaitDone} must
  * return soon, because senders, askers and kills call it.
  */
-public interface Scheduler {
+public interface Scheduler extends InstantSource {
 
   /**
    * Returns the scheduler of the process, which runs its tasks on one daemon thread.
@@ -35,6 +38,16 @@ public interface Scheduler {
    * @return nanoseconds
    */
   long nanoTime();
+
+  /**
+   * Returns the time of day. The time of day of a {@link ManualScheduler} moves with its clock.
+   *
+   * @return by default the time of the system, which may jump
+   */
+  @Override
+  default Instant instant() {
+    return Instant.now();
+  }
 
   /**
    * Runs a task once, after a delay.

@@ -5,9 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.ActorContext;
+import io.fibry.ActorSystem;
+import io.fibry.Strategy;
 import io.fibry.support.Patience;
 import io.fibry.testing.Promise;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -38,6 +42,27 @@ class ManualClockTest {
     assertFalse(hasRunEarly);
     assertEquals(List.of("due@0"), log);
     assertEquals(3_000_000_000L, clock.nanoTime() - startTime);
+  }
+
+  @Promise("12.6")
+  @Test
+  void timeOfDayMovesWithClock() {
+    advanceSeconds(90);
+
+    assertEquals(Instant.parse("2000-01-01T00:01:30Z"), clock.instant());
+    assertEquals(Instant.EPOCH, new ManualScheduler(Instant.EPOCH).instant());
+  }
+
+  @Promise("12.6")
+  @Test
+  void handlerReadsClockOfItsScope() {
+    try (var scope = ActorSystem.openScope("timed", o -> o.withScheduler(clock).withStrategy(Strategy.CALLER))) {
+      var clerk = scope.anonymous()
+          .newActorWithReturn((String message, ActorContext<String> context) -> context.scheduler().instant());
+      advanceSeconds(1);
+
+      assertEquals(Instant.parse("2000-01-01T00:00:01Z"), clerk.ask("when?"));
+    }
   }
 
   @Test

@@ -66,6 +66,7 @@ class BadTurnTest extends TurnFixture {
     CALLS.put("self", context -> context.self());
     CALLS.put("isCancelled", context -> context.isCancelled());
     CALLS.put("remainingTime", context -> context.remainingTime());
+    CALLS.put("scheduler", context -> context.scheduler());
     CALLS.put("receive", context -> context.receive(Ask.class, Duration.ZERO));
     CALLS.put("stash", context -> none(context::stash));
     CALLS.put("unstash", context -> none(context::unstash));

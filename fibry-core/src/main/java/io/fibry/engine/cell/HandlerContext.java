@@ -14,6 +14,7 @@ import io.fibry.engine.message.RequestFailures;
 import io.fibry.engine.message.RequestFuture;
 import io.fibry.engine.message.Wait;
 import io.fibry.spi.MultiStepMessage;
+import io.fibry.time.Scheduler;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -269,6 +270,12 @@ public abstract class HandlerContext extends Wait.WaitingHandler implements Acto
     checkOnHandlerThread();
     var answerDeadline = answerDeadline();
     return answerDeadline == null ? Optional.empty() : answerDeadline.remaining();
+  }
+
+  @Override
+  public Scheduler scheduler() {
+    checkOnHandlerThread();
+    return cell.owner().options().scheduler();
   }
 
   private void checkSelective(String action) {

@@ -29,10 +29,9 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
-import java.util.function.Predicate;
 
 /** The context of a handler: it collects the effects of a turn. Used by the handler's thread. */
-final class TurnContext<S, E, M> implements DurableDefinition.StateContext<S, E, M> {
+final class TurnContext<S, E, M> extends MessageContext<M> implements DurableDefinition.StateContext<S, E, M> {
   /** An answer of this turn, which is sent when the turn is stored. */
   private record TurnAnswer(CompletableFuture<Object> promise, CompletableFuture<?> value) {}
 
@@ -42,7 +41,6 @@ final class TurnContext<S, E, M> implements DurableDefinition.StateContext<S, E,
   // the stored message with which a courier or an asker woke the actor; empty for a message that is
   // not stored
   private final Optional<StoredMessage<Object>> wakingMessage;
-  private final ActorContext<Object> coreContext; // throws on other threads, and after the handler has returned
   private final TurnOutbox outbox;
   private TurnSteps steps; // null until the first step
   private final List<byte[]> events = new ArrayList<>(1);
@@ -68,19 +66,19 @@ final class TurnContext<S, E, M> implements DurableDefinition.StateContext<S, E,
   private TurnContext(DurableRuntime<S, E, M> runtime, S state, M message,
       Optional<StoredMessage<Object>> storedMessage, Optional<StoredMessage<Object>> wakingMessage,
       ActorContext<Object> coreContext) {
+    super(runtime.id(), coreContext);
     this.runtime = runtime;
     this.state = state;
     this.message = message;
     this.storedMessage = storedMessage;
     this.wakingMessage = wakingMessage;
-    this.coreContext = coreContext;
     this.outbox = new TurnOutbox(runtime.id(), runtime.delivery());
   }
 
   // ---- for the handler
 
-  /** Throws on another thread, and after the handler of this turn has returned. */
-  private void checkValid() {
+  @Override
+  void checkValid() {
     coreContext.self();
     if (isOver) throw new IllegalStateException("the context of " + runtime.id()
         + " is valid on its handler's thread, until the handler returns; to send later, use self()");
@@ -234,43 +232,6 @@ final class TurnContext<S, E, M> implements DurableDefinition.StateContext<S, E,
   public Actor<M> self() {
     checkValid();
     return runtime.address(coreContext.self());
-  }
-
-  @Override
-  public boolean isCancelled() {
-    checkValid();
-    return coreContext.isCancelled();
-  }
-
-  @Override
-  public Optional<Duration> remainingTime() {
-    checkValid();
-    return coreContext.remainingTime();
-  }
-
-  @Override
-  public <T extends M> Optional<T> receive(Class<T> type, Duration limit) {
-    throw unsupported("receive");
-  }
-
-  @Override
-  public <T extends M> Optional<T> receive(Class<T> type, Predicate<? super T> condition, Duration limit) {
-    throw unsupported("receive");
-  }
-
-  @Override
-  public void stash() {
-    throw unsupported("stash");
-  }
-
-  @Override
-  public void unstash() {
-    throw unsupported("unstash");
-  }
-
-  private IllegalStateException unsupported(String verb) {
-    return new IllegalStateException(runtime.id() + " cannot " + verb
-        + ": a turn has the effects of exactly one message");
   }
 
   @Override

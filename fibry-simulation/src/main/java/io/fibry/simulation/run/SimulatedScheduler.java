@@ -3,6 +3,7 @@ package io.fibry.simulation.run;
 import io.fibry.text.Durations;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Objects;
 import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
@@ -22,6 +23,11 @@ final class SimulatedScheduler implements Scheduler {
   @Override
   public long nanoTime() {
     return run.clock.now();
+  }
+
+  @Override
+  public Instant instant() {
+    return Instant.ofEpochMilli(run.currentTimeMillis());
   }
 
   @Override
