@@ -63,7 +63,7 @@ final class AtomicObservableValue<T> implements ObservableValue<T> {
   private boolean change(T current, T next) {
     if (next.equals(current)) return true;
     if (!value.compareAndSet(current, next)) return false;
-    for (var follower : followers) follower.notifyChange();
+    ChangeSubscription.notifyAll(followers);
     return true;
   }
 

@@ -4,6 +4,7 @@ import io.fibry.Actor;
 import io.fibry.ActorBuilder;
 import io.fibry.Handler;
 import io.fibry.block.SendStackProbe;
+import io.fibry.block.Throwables;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.spi.BlockBuilder;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -55,6 +56,21 @@ abstract class ChangeSubscription<E> implements Subscription {
   final void begin() {
     actor.onExit().whenComplete((reason, failure) -> leave());
     notifyChange();
+  }
+
+  /**
+   * Notifies all followers, even if some cannot take the change. Throws the first failure
+   * afterwards, with the others as suppressed exceptions.
+   */
+  static void notifyAll(Iterable<? extends ChangeSubscription<?>> followers) {
+    Throwable failure = null;
+    for (var follower : followers) try {
+      follower.notifyChange();
+    } catch (Throwable thrown) {
+      if (failure == null) failure = thrown;
+      else if (failure != thrown) failure.addSuppressed(thrown);
+    }
+    if (failure != null) throw Throwables.<RuntimeException>sneakyThrow(failure);
   }
 
   final void notifyChange() {

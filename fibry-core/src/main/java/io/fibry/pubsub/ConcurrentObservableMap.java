@@ -101,7 +101,7 @@ final class ConcurrentObservableMap<K, V> implements ObservableMap<K, V> {
       toNotify.addAll(followers.getOrDefault(key, List.of()));
       for (var follower : toNotify) follower.addChange(key, current, next);
     }
-    for (var follower : toNotify) follower.notifyChange(); // not under the monitor: on CALLER this runs user code
+    ChangeSubscription.notifyAll(toNotify); // not under the monitor: on CALLER this runs user code
     return true;
   }
 

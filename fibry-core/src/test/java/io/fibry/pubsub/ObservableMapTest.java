@@ -84,12 +84,27 @@ class ObservableMapTest {
     assertEquals(2, runs.get());
   }
 
+  @Test
+  void failureOfOneFollowerKeepsChangeFromNoOther() {
+    ObservableMap<BrittleKey, Integer> brittleMap = ObservableMap.of(
+        scope.named("brittle").strategy(Strategy.CALLER).onFailure(FailurePolicy.resume().withoutLog()));
+    var key = new BrittleKey();
+    brittleMap.subscribe(change -> key.failuresLeft = 1); // the second follower cannot take the change
+    brittleMap.subscribe(change -> received.add(-1));
+    brittleMap.subscribe(change -> received.add(change.value().orElseThrow()));
+
+    assertThrows(IllegalStateException.class, () -> brittleMap.put(key, 1));
+
+    assertEquals(List.of(1), received);
+  }
+
   private static final class BrittleKey {
     private boolean fails;
+    private int failuresLeft;
 
     @Override
     public int hashCode() {
-      if (fails) throw new IllegalStateException("thrown by a test");
+      if (fails || failuresLeft-- > 0) throw new IllegalStateException("thrown by a test");
       return 1;
     }
   }
