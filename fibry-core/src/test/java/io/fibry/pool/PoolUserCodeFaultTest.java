@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Actor;
 import io.fibry.DeadLetter.Reason;
+import io.fibry.block.Throwables;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.support.Patience;
@@ -17,9 +18,12 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Tests that a failing weight or key function, or a key whose methods throw, fails only the send
@@ -34,22 +38,29 @@ class PoolUserCodeFaultTest extends PoolFixture {
     final String name;
     final BooleanSupplier hashThrows;
     final BooleanSupplier equalsThrows;
+    final Function<String, Throwable> failure;
 
     Key(String name, BooleanSupplier hashThrows, BooleanSupplier equalsThrows) {
+      this(name, hashThrows, equalsThrows, IllegalStateException::new);
+    }
+
+    Key(String name, BooleanSupplier hashThrows, BooleanSupplier equalsThrows, Function<String, Throwable> failure) {
       this.name = name;
       this.hashThrows = hashThrows;
       this.equalsThrows = equalsThrows;
+      this.failure = failure;
     }
 
     @Override
     public int hashCode() {
-      if (hashThrows.getAsBoolean()) throw new IllegalStateException("hash of " + name);
+      if (hashThrows.getAsBoolean()) throw Throwables.<RuntimeException>sneakyThrow(failure.apply("hash of " + name));
       return name.length();
     }
 
     @Override
     public boolean equals(Object other) {
-      if (equalsThrows.getAsBoolean()) throw new IllegalStateException("equals of " + name);
+      if (equalsThrows.getAsBoolean())
+        throw Throwables.<RuntimeException>sneakyThrow(failure.apply("equals of " + name));
       return other instanceof Key key && key.name.equals(name);
     }
 
@@ -90,18 +101,21 @@ class PoolUserCodeFaultTest extends PoolFixture {
     assertTrue(pool.sendMessage("next"));
   }
 
-  @Test
-  void poolHandlesLaterMessagesAfterEqualsOfKeysThrew() {
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void poolHandlesLaterMessagesAfterEqualsOfKeysThrew(boolean asError) {
+    Function<String, Throwable> failure = asError ? AssertionError::new : IllegalStateException::new;
     var pool = pool(Mailbox.bounded(2, Overflow.BLOCK), 1);
     var gate = Gate.occupy(pool);
     var mainThread = Thread.currentThread();
     var keysThrow = new AtomicBoolean();
     pool.sendMessage(new Key("a", () -> keysThrow.get() && Thread.currentThread() != mainThread,
-        () -> keysThrow.get() && Thread.currentThread() != mainThread));
+        () -> keysThrow.get() && Thread.currentThread() != mainThread, failure));
     pool.sendMessage(new Key("b", () -> keysThrow.get() && Thread.currentThread() != mainThread,
-        () -> keysThrow.get() && Thread.currentThread() != mainThread));
+        () -> keysThrow.get() && Thread.currentThread() != mainThread, failure));
     var waitingSender =
-        Patience.startFiber(() -> pool.sendMessage(new Key("a", () -> keysThrow.get(), () -> keysThrow.get())));
+        Patience
+            .startFiber(() -> pool.sendMessage(new Key("a", () -> keysThrow.get(), () -> keysThrow.get(), failure)));
     Patience.awaitParked(waitingSender);
     keysThrow.set(true);
 

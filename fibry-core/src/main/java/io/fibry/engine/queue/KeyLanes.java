@@ -94,7 +94,7 @@ final class KeyLanes<E> {
     if (lane == null || --lane.references > 0) return;
     try {
       lanes.remove(lane.key, lane);
-    } catch (RuntimeException | StackOverflowError failure) { // thrown by the user's key; the count is right
+    } catch (Throwable failure) { // thrown by the user's key; the caller must not lose the next entry of the lane
     }
   }
 }
