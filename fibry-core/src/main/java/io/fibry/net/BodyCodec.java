@@ -16,8 +16,10 @@ public interface BodyCodec {
    * @param body the bytes of the body
    * @param type the class of the object
    * @return the object, never null
-   * @throws Exception if the body does not contain an object of this type; the client gets the
-   *     status 400
+   * @throws HttpException usually with the status 400, if the client has sent no object of this
+   * type; its text tells the client where the body is wrong
+   * @throws Exception if the codec cannot read objects of this type from any body; the exception is
+   * logged, and the client gets the status 500
    */
   <T> T read(byte[] body, Class<T> type) throws Exception;
 

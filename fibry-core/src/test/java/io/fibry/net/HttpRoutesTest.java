@@ -34,7 +34,11 @@ class HttpRoutesTest extends HttpFixture {
 
     @Override
     public <T> T read(byte[] body, Class<T> type) {
-      return type.cast(Integer.valueOf(new String(body, StandardCharsets.US_ASCII)));
+      try {
+        return type.cast(Integer.valueOf(new String(body, StandardCharsets.US_ASCII)));
+      } catch (NumberFormatException malformed) {
+        throw new HttpException(400, "the body is no Integer");
+      }
     }
 
     @Override
@@ -156,9 +160,21 @@ class HttpRoutesTest extends HttpFixture {
     var response = send(request("/twice").header("Content-Type", "text/x-number").POST(BodyPublishers.ofString("21")));
     assertEquals("42", response.body());
     assertEquals(Optional.of("text/x-number; charset=us-ascii"), response.headers().firstValue("Content-Type"));
-    assertEquals("400 400 Bad Request: the body is no Integer", call("POST", "/twice"));
+    assertEquals("400 the body is no Integer", call("POST", "/twice"));
     assertEquals(415,
         send(request("/twice").header("Content-Type", "text/plain").POST(BodyPublishers.ofString("1"))).statusCode());
+  }
+
+  @Promise("27.21")
+  @Test
+  void failureOfBodyCodecIsLoggedAs500() {
+    try (var logged = new Logged()) {
+      open(routes -> routes.withBodyCodec(NUMBERS).text("POST /a", exchange -> exchange.bodyAs(String.class)));
+
+      assertTrue(send(request("/a").POST(BodyPublishers.ofString("1"))).body().startsWith("Internal server error "));
+      assertTrue(logged.text().contains("the body codec cannot read a String for POST /a"), logged.text());
+      assertTrue(logged.text().contains("ClassCastException"), logged.text());
+    }
   }
 
   @Test

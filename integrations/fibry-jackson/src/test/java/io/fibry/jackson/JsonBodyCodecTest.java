@@ -1,0 +1,121 @@
+package io.fibry.jackson;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorSystem;
+import io.fibry.net.HttpException;
+import io.fibry.net.HttpRoutes;
+import io.fibry.net.HttpServer;
+import io.fibry.support.Logged;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.util.List;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.DeserializationFeature;
+import tools.jackson.databind.json.JsonMapper;
+
+/** Tests whom a body that cannot be read is blamed on, and what the client learns. */
+class JsonBodyCodecTest {
+  record Line(String item, int count) {
+    Line {
+      Objects.requireNonNull(item, "item");
+      if (count < 0) throw new IllegalArgumentException("a count of " + count + "; give 0 or more");
+    }
+  }
+  record Order(List<Line> lines) {}
+
+  /** A type that no mapper can construct, which is a bug of the server. */
+  interface Unreadable {
+    int value();
+  }
+
+  record Broken(int value) {
+    Broken {
+      if (value >= 0) throw new IllegalStateException("planned");
+    }
+  }
+
+  private final JsonBodyCodec codec = JsonBodyCodec.of(
+      JsonMapper.builder().enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES).build());
+
+  private <T> T read(String body, Class<T> type) {
+    return codec.read(body.getBytes(UTF_8), type);
+  }
+
+  private String refusal(String body, Class<?> type) {
+    var refusal = assertThrows(HttpException.class, () -> read(body, type));
+    assertEquals(400, refusal.status());
+    return refusal.getMessage();
+  }
+
+  @ParameterizedTest
+  @CsvSource(delimiter = '|', quoteCharacter = '`', value = {
+    "`` | the body is empty; send a Order as JSON",
+    "null | the body is null; send a Order as JSON",
+    "{\"lines\":[{\"item\":\"tea\",\"count\":\"two\"}]} | line 1, column 33: field lines[0].count is no int",
+    "{\"lines\":[{\"item\":\"tea\",\"count\":99999999999}]} | line 1, column 44: field lines[0].count is out of range",
+    "{\"lines\":[{\"item\":\"tea\",\"count\":null}]} | line 1, column 33: field lines[0].count is missing",
+    "{\"lines\":[{\"item\":\"tea\",\"weight\":1}]} | field lines[0].weight is unknown",
+    "{\"lines\":[{\"count\":1}]} | line 1, column 21: field lines[0] lacks a field",
+    "{\"lines\":[{\"item\":\"tea\",\"count\":-1}]} | line 1, column 35: field lines[0] is refused: a count of -1; give 0 or more",
+    "{\"lines\":7} | line 1, column 10: field lines is no list", "[] | line 1, column 1: the body is no Order"})
+  void clientLearnsWhereItsBodyIsWrong(String body, String expected) {
+    assertEquals("400 Bad Request: " + expected, refusal(body, Order.class));
+  }
+
+  @Test
+  void malformedJsonIsRefusedWithLineAndColumn() {
+    for (var body : List.of("{\n \"lines\": [}", "{\n \"lines\": ["))
+      assertTrue(refusal(body, Order.class).startsWith("400 Bad Request: line 2, column "), body);
+    assertTrue(refusal("[".repeat(100_000), List.class).contains("depth"), "deep nesting");
+    assertTrue(refusal("{\"lines\":[]} x", Order.class).startsWith("400 Bad Request: "), "a trailing token");
+  }
+
+  @Test
+  void textOfClientIsShownShortAndInOneLine() {
+    var text = refusal("{\"" + "x".repeat(10_000) + "\\n\": 1}", Order.class);
+
+    assertTrue(text.length() < 400, text);
+    assertFalse(text.contains("\n"), text);
+  }
+
+  @Test
+  void typeThatMapperCannotReadIsFaultOfServer() {
+    assertThrows(JacksonException.class, () -> read("{\"value\": 1}", Unreadable.class));
+    assertThrows(JacksonException.class, () -> read("{\"value\": 1}", Broken.class));
+  }
+
+  @Test
+  void faultOfServerIsLoggedAndFaultOfClientIsNot() throws Exception {
+    var routes = HttpRoutes.none().withBodyCodec(codec)
+        .text("POST /order", exchange -> "" + exchange.bodyAs(Order.class).lines().size())
+        .text("POST /broken", exchange -> "" + exchange.bodyAs(Unreadable.class).value());
+    try (var server = HttpServer.open(ActorSystem.anonymous(), 0, routes, o -> o);
+        var client = HttpClient.newHttpClient();
+        var logged = new Logged()) {
+      assertEquals(400, status(client, server.port(), "/order", "{"));
+      assertEquals(200, status(client, server.port(), "/order", "{\"lines\": []}"));
+      assertEquals("", logged.entriesAbout("HTTP server", "JsonBodyCodecTest"));
+
+      assertEquals(500, status(client, server.port(), "/broken", "{\"value\": 1}"));
+      assertTrue(logged.text().contains("the body codec cannot read a Unreadable for POST /broken"), logged.text());
+    }
+  }
+
+  private static int status(HttpClient client, int port, String path, String body) throws Exception {
+    var uri = URI.create("http://localhost:" + port + path);
+    return client.send(HttpRequest.newBuilder(uri).POST(BodyPublishers.ofString(body)).build(),
+        BodyHandlers.ofString()).statusCode();
+  }
+}
