@@ -8,11 +8,12 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 
 /**
- * Thrown to an asker that gets neither an answer nor an exception of the handler. The core has a
- * subclass for each cause: {@link ActorStoppedException}, {@link MailboxFullException},
- * {@link AskTimeoutException}, {@link AskCycleException}, {@link NoReplyException} and
- * {@link CircuitOpenException}. Libraries that build on actors add subclasses of their own, so a
- * {@code switch} over the subclasses needs a default.
+ * Thrown to an asker that gets neither an answer nor an exception of the handler; an exception of
+ * the handler is thrown to the asker as it is. The core has a subclass for each cause: {@link
+ * ActorStoppedException}, {@link MailboxFullException}, {@link AskTimeoutException}, {@link
+ * AskCycleException}, {@link NoReplyException} and {@link CircuitOpenException}. Libraries that
+ * build on actors add subclasses of their own, so a {@code switch} over the subclasses needs a
+ * default.
  */
 public abstract class RequestException extends RuntimeException {
   private static final long serialVersionUID = 1;

@@ -6,8 +6,9 @@ import io.fibry.RequestException;
 /**
  * A request did not arrive at an actor of another node, or its answer cannot arrive any more. An
  * answer cannot arrive if the other node was killed or has lapsed, or if a connection broke. The
- * request then fails within the time of a lease. If the other node sent a failure, the cause is a
- * {@link RemoteFailureException}.
+ * request then fails within the time of a lease. Its {@link #outcome} tells whether the other node
+ * may have handled it, so check the outcome before you send it again. If the other node sent a
+ * failure, the cause is a {@link RemoteFailureException}.
  */
 public final class UnavailableException extends RequestException {
   private static final long serialVersionUID = 1;

@@ -1,8 +1,9 @@
 package io.fibry.durable;
 
 /**
- * A step threw an exception. When the message is delivered again, the step throws this exception
- * again if the handler had completed another step after it; otherwise the step runs again.
+ * A step threw an exception. A failed step is not repeated by itself. When the message is delivered
+ * again, the step throws this exception again if the handler had completed another step after it;
+ * otherwise the step runs again.
  */
 public final class StepFailedException extends RuntimeException {
   private static final long serialVersionUID = 1;

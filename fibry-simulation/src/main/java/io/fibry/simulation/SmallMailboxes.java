@@ -5,7 +5,10 @@ import io.fibry.mailbox.Overflow;
 import io.fibry.simulation.run.MailboxLimiter;
 import io.fibry.simulation.tap.MachineLookup;
 
-/** Replaces {@link Mailbox#bounded} in classes of users: a fault may make the mailbox smaller. */
+/**
+ * Replaces {@link Mailbox#bounded} in classes of users: a fault may make the mailbox smaller.
+ * Programs do not call this class: the agent redirects their calls to it.
+ */
 public final class SmallMailboxes {
   private SmallMailboxes() {}
 

@@ -5,10 +5,10 @@ import io.fibry.simulation.tap.MachineLookup;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Yield points inside a step, which find races between a read and a write. A bytecode tool inserts
- * a call of {@link #pass} before each use of state that threads share. The calls have an effect
- * only on simulated threads, and only with the option {@link Simulation.Options#withYieldPoints}.
- * Thread-safe.
+ * Yield points inside a step, which find races between a read and a write. Programs do not call
+ * this class: a bytecode tool inserts a call of {@link #pass} before each use of state that threads
+ * share. The calls have an effect only on simulated threads, and only with the option {@link
+ * Simulation.Options#withYieldPoints}. Thread-safe.
  */
 public final class YieldPoints {
   /**
