@@ -27,7 +27,9 @@ import java.util.function.BiFunction;
  * {@link io.fibry.AskCycleException}. No message is lost, and the messages of one sender keep their
  * order. Timers and watches that an actor sets itself, and messages to itself, do not keep the
  * actor alive, and end with the actor. The {@code self()} of its context is valid only for this
- * actor. The address of the key is also valid for the successors.
+ * actor. The address of the key is also valid for the successors. An actor that must stay alive for
+ * a job, although nobody uses it, sends a request to its own address, and answers when the job is
+ * over.
  *
  * <p>If an actor ends for another reason than passivation, the next use waits for the end and makes
  * the successor. A message that is sent shortly before an actor ends by itself may still reach this
