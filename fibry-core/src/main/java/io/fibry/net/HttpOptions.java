@@ -3,6 +3,7 @@ package io.fibry.net;
 import io.fibry.block.ChangedCopy;
 import io.fibry.net.http.HostNames;
 import io.fibry.net.http.HttpSettings;
+import io.fibry.net.http.TrustedProxies;
 import io.fibry.net.socket.ListenerLimits;
 import java.net.InetAddress;
 import java.time.Duration;
@@ -12,6 +13,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
+import javax.net.ServerSocketFactory;
 import javax.net.ssl.SSLContext;
 
 /**
@@ -27,6 +29,7 @@ public final class HttpOptions implements Cloneable {
 
   // written by `with..` only, before the copy is shared
   private InetAddress address = InetAddress.getLoopbackAddress();
+  private ServerSocketFactory sockets = ServerSocketFactory.getDefault();
   private Duration headerLimit = Duration.ofSeconds(10);
   private Duration bodyLimit = Duration.ofSeconds(30);
   private Duration writeLimit = Duration.ofSeconds(30);
@@ -38,6 +41,7 @@ public final class HttpOptions implements Cloneable {
   private int maxExchanges = 1_024;
   private int maxFields = 1_000;
   private HostNames hosts = HostNames.ALL;
+  private TrustedProxies proxies = TrustedProxies.NONE;
   private Optional<ServerTls> tls = Optional.empty();
   private Optional<Consumer<AccessLogEntry>> accessLog = Optional.empty();
 
@@ -134,6 +138,21 @@ public final class HttpOptions implements Cloneable {
   }
 
   /**
+   * Sets the proxies in front of this server. If a request comes from one of them, the headers
+   * {@code Forwarded} or {@code X-Forwarded-For} and {@code X-Forwarded-Proto} say which client has
+   * sent it, by which scheme. {@link HttpExchange#remoteAddress}, {@link HttpExchange#scheme} and
+   * the access log then have the values of this client. The headers of other clients are ignored,
+   * because any client can send them.
+   *
+   * @param networks addresses such as {@code 10.0.0.7}, or networks such as {@code 10.0.0.0/8}; no
+   * names of hosts
+   * @return a changed copy
+   */
+  public HttpOptions withProxies(String... networks) {
+    return with(copy -> copy.proxies = TrustedProxies.of(Objects.requireNonNull(networks, "networks")));
+  }
+
+  /**
    * Limits the bytes of all headers of a request together. Longer headers, or more than 100
    * headers, are refused with 431.
    *
@@ -166,6 +185,17 @@ public final class HttpOptions implements Cloneable {
    */
   public HttpOptions withAddress(InetAddress address) {
     return with(copy -> copy.address = Objects.requireNonNull(address, "address"));
+  }
+
+  /**
+   * Sets the factory of the server socket, for example to serve a network of your own. The factory
+   * of {@code fibry-test} needs no port.
+   *
+   * @param sockets by default {@link ServerSocketFactory#getDefault}
+   * @return a changed copy
+   */
+  public HttpOptions withServerSockets(ServerSocketFactory sockets) {
+    return with(copy -> copy.sockets = Objects.requireNonNull(sockets, "sockets"));
   }
 
   /**
@@ -224,9 +254,10 @@ public final class HttpOptions implements Cloneable {
 
   private HttpSettings settings() {
     var shortestLimit = Collections.min(List.of(idleLimit, writeLimit, headerLimit, bodyLimit));
-    var limits = new ListenerLimits(address, maxExchanges + EXTRA_CONNECTIONS, headerLimit, idleLimit,
+    var limits = new ListenerLimits(address, sockets, maxExchanges + EXTRA_CONNECTIONS, headerLimit, idleLimit,
         ListenerLimits.NO_LIMIT, writeLimit, drainLimit, shortestLimit);
     return new HttpSettings(limits, headerLimit, bodyLimit, maxBody, maxHeaders, maxUri, maxExchanges, maxFields, hosts,
+        proxies,
         tls.map(it -> it.engines("http/1.1")), accessLog);
   }
 }

@@ -80,7 +80,9 @@ public final class HttpListener extends Listener<HttpServer> implements HttpServ
     try {
       settings.accessLog().get()
           .accept(
-              new AccessLogEntry(Instant.now().minusNanos(nanos), client.remoteAddress(),
+              new AccessLogEntry(Instant.now().minusNanos(nanos),
+                  settings.proxies().originOf(client.remoteAddress(), settings.engines().isPresent(),
+                      name -> head == null ? null : head.header(name)).address(),
                   head == null ? "" : head.method,
                   head == null ? "" : head.target.path(),
                   Optional.ofNullable(route).map(entry -> entry.pattern().text()),

@@ -21,10 +21,12 @@ import javax.net.ssl.SSLEngine;
  * @param maxExchanges how many handlers may be at work
  * @param maxFields max fields of a form
  * @param hosts the names by which clients may call the server
+ * @param proxies the proxies that may name their clients
  * @param engines makes an engine of TLS for each connection; empty without TLS
  * @param accessLog called with each exchange that is over or has become a WebSocket
  */
 public record HttpSettings(ListenerLimits limits, Duration headerLimit, Duration bodyLimit, long maxBody,
     int maxHeaders,
-    int maxUri, int maxExchanges, int maxFields, HostNames hosts, Optional<Supplier<SSLEngine>> engines,
+    int maxUri, int maxExchanges, int maxFields, HostNames hosts, TrustedProxies proxies,
+    Optional<Supplier<SSLEngine>> engines,
     Optional<Consumer<AccessLogEntry>> accessLog) {}

@@ -147,7 +147,7 @@ final class ServerWebSocket implements WebSocketConnection, WebSocketReader.Fram
 
   @Override
   public InetSocketAddress remoteAddress() {
-    return socket.remoteAddress();
+    return exchange.remoteAddress();
   }
 
   @Override
