@@ -11,6 +11,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
+import javax.net.ServerSocketFactory;
 import javax.net.ssl.SSLContext;
 
 /**
@@ -25,6 +26,7 @@ public final class TcpOptions implements Cloneable {
 
   // written by `with..` only, before the copy is shared
   private InetAddress address = InetAddress.getLoopbackAddress();
+  private ServerSocketFactory sockets = ServerSocketFactory.getDefault();
   private int maxConnections = 10_000;
   private Duration idleLimit = Duration.ofSeconds(60);
   private Duration totalLimit = ListenerLimits.NO_LIMIT;
@@ -49,6 +51,17 @@ public final class TcpOptions implements Cloneable {
    */
   public TcpOptions withAddress(InetAddress address) {
     return with(copy -> copy.address = Objects.requireNonNull(address, "address"));
+  }
+
+  /**
+   * Sets the factory of the server socket, for example to serve a network of your own. The factory
+   * of {@code fibry-test} needs no port.
+   *
+   * @param sockets by default {@link ServerSocketFactory#getDefault}
+   * @return a changed copy
+   */
+  public TcpOptions withServerSockets(ServerSocketFactory sockets) {
+    return with(copy -> copy.sockets = Objects.requireNonNull(sockets, "sockets"));
   }
 
   /**
@@ -153,7 +166,7 @@ public final class TcpOptions implements Cloneable {
 
   private TcpSettings settings() {
     var handshakeLimit = Collections.min(List.of(HANDSHAKE_LIMIT, idleLimit));
-    var limits = new ListenerLimits(address, maxConnections, handshakeLimit, idleLimit, totalLimit, writeLimit,
+    var limits = new ListenerLimits(address, sockets, maxConnections, handshakeLimit, idleLimit, totalLimit, writeLimit,
         drainLimit, Collections.min(List.of(handshakeLimit, totalLimit, writeLimit)));
     return new TcpSettings(limits, maxFrame, maxUnsent, tls.map(ServerTls::engines));
   }

@@ -12,6 +12,6 @@ class ArchitectureTest extends ArchitectureRules {
   protected Map<String, Set<String>> publicTypes() {
     return Map.ofEntries(
         entry("io.fibry.test",
-            Set.of("CrashDisk", "FibryExtension", "GoldenFiles", "NatsServer", "Probe", "TestScope")));
+            Set.of("CrashDisk", "FibryExtension", "GoldenFiles", "NatsServer", "Probe", "TestScope", "TestServer")));
   }
 }

@@ -14,7 +14,8 @@ class RawTextsRulesTest {
       Map.entry("Probe.java: List.copyOf(untakenMessages)", "for the assertion of a test, in full"),
       Map.entry("Probe.java: message", "for the assertion of a test, in full"),
       Map.entry("Probe.java: messages()", "for the assertion of a test, in full"),
-      Map.entry("TestScope.java: message", "for the assertion of a test, in full"));
+      Map.entry("TestScope.java: message", "for the assertion of a test, in full"),
+      Map.entry("TestServer.java: failure.getCause()", "for the assertion of a test, in full"));
 
   @Test
   void mainCodeEscapesUserTextExceptInListedPlaces() throws IOException {

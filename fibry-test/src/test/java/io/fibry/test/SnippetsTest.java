@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.FailurePolicy;
 import io.fibry.Request;
+import io.fibry.net.HttpRoutes;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -51,6 +52,28 @@ class SnippetsTest {
 
       scope.advance(Duration.ofMinutes(1)); // three restarts, and the pages that waited
       assertEquals(5, tries.get());
+    }
+    // @end
+  }
+
+  @Test
+  void serverWithoutPortFollowsTestClock() throws Exception {
+    // @start region="server"
+    try (var scope = TestScope.fibers()) {
+      var shop = scope.named("shop").newActorWithReturn((String what) -> "ordered " + what);
+      var web = TestServer.open(scope, HttpRoutes.none()
+          .text("POST /orders", exchange -> shop.ask(exchange.bodyAsText()))
+          .text("GET /stuck", exchange -> {
+            scope.clock().sleepUntil(Long.MAX_VALUE);
+            return "never";
+          }).withTimeLimit(Duration.ofSeconds(5)));
+
+      var order = web.send(TestServer.TestRequest.of("POST /orders").body("tea"));
+      assertEquals("ordered tea", order.text());
+
+      var stuck = web.sendLater(TestServer.TestRequest.of("GET /stuck"));
+      scope.advance(Duration.ofSeconds(5));
+      assertEquals(503, stuck.get().status());
     }
     // @end
   }

@@ -88,7 +88,8 @@ public abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
     this.permits = new Semaphore(limits.maxConnections());
     this.limitChecker = new LimitChecker(clock, limits.checkInterval(), clients, this::checkLimits);
     this.serverSocket =
-        new ListenerSocket(new InetSocketAddress(limits.address(), ListenerLimits.checkedPort(port)), clock, log);
+        new ListenerSocket(limits.sockets(), new InetSocketAddress(limits.address(), ListenerLimits.checkedPort(port)),
+            clock, log);
     try {
       this.mainActor =
           BlockBuilder.of(this.builder.strategy(Strategy.FIBER).onFailure(FailurePolicy.resume())).closesFirst()

@@ -4,11 +4,13 @@ import io.fibry.text.Durations;
 import java.net.InetAddress;
 import java.time.Duration;
 import java.util.Objects;
+import javax.net.ServerSocketFactory;
 
 /**
- * The limits of a listener.
+ * The server socket of a listener, and its limits.
  *
  * @param address the address on which the listener listens
+ * @param sockets makes the server socket
  * @param maxConnections how many connections may be open at once
  * @param handshakeLimit how long the TLS handshake may take
  * @param idleLimit how long one read may wait
@@ -18,7 +20,8 @@ import java.util.Objects;
  * @param shortestLimit the shortest of the limits that are checked; determines the time between two
  * checks
  */
-public record ListenerLimits(InetAddress address, int maxConnections, Duration handshakeLimit, Duration idleLimit,
+public record ListenerLimits(InetAddress address, ServerSocketFactory sockets, int maxConnections,
+    Duration handshakeLimit, Duration idleLimit,
     Duration totalLimit,
     Duration writeLimit, Duration drainLimit, Duration shortestLimit) {
   public static final Duration NO_LIMIT = Duration.ofSeconds(Long.MAX_VALUE);

@@ -9,6 +9,7 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import javax.net.ServerSocketFactory;
 import org.slf4j.Logger;
 
 /**
@@ -28,17 +29,17 @@ final class ListenerSocket {
   private final CountDownLatch shutLatch = new CountDownLatch(1);
   private long pause = FIRST_PAUSE; // ms; used by the accepting fiber
 
-  ListenerSocket(InetSocketAddress address, Scheduler clock, Logger log) {
+  ListenerSocket(ServerSocketFactory sockets, InetSocketAddress address, Scheduler clock, Logger log) {
     PollerWarmUp.run();
-    this.serverSocket = bind(address);
+    this.serverSocket = bind(sockets, address);
     this.address = (InetSocketAddress) serverSocket.getLocalSocketAddress();
     this.log = log;
     this.throttle = new LogThrottle(clock);
   }
 
-  private static ServerSocket bind(InetSocketAddress address) {
+  private static ServerSocket bind(ServerSocketFactory sockets, InetSocketAddress address) {
     try {
-      return new ServerSocket(address.getPort(), BACKLOG, address.getAddress());
+      return sockets.createServerSocket(address.getPort(), BACKLOG, address.getAddress());
     } catch (IOException failure) {
       throw new UncheckedIOException("cannot listen on " + address + ": " + Lines.message(failure)
           + "; end the program that listens there, or give another port or address (port 0: any free port)", failure);

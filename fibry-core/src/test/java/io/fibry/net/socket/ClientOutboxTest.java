@@ -30,6 +30,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import javax.net.ServerSocketFactory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -37,7 +38,8 @@ import org.junit.jupiter.api.Test;
 class ClientOutboxTest {
   private static final Duration LIMIT = Duration.ofMinutes(5);
   private static final ListenerLimits LIMITS =
-      new ListenerLimits(InetAddress.getLoopbackAddress(), 1, LIMIT, LIMIT, ListenerLimits.NO_LIMIT, LIMIT, LIMIT,
+      new ListenerLimits(InetAddress.getLoopbackAddress(), ServerSocketFactory.getDefault(), 1, LIMIT, LIMIT,
+          ListenerLimits.NO_LIMIT, LIMIT, LIMIT,
           LIMIT);
   private static final int OVERHEAD = 32; // bytes added to each message
   private static final int SENDERS = 4;

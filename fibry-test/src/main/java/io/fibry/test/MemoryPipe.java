@@ -1,0 +1,123 @@
+package io.fibry.test;
+
+import java.io.IOException;
+import java.net.SocketException;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * The bytes that one side of a {@link MemorySocket} has sent, and that the other side has not read.
+ * Thread-safe.
+ */
+final class MemoryPipe {
+  private final ReentrantLock lock = new ReentrantLock(); // guards all fields
+  private final Condition changed = lock.newCondition();
+  private byte[] bytes = new byte[1_024];
+  private int start; // index of the next byte to read
+  private int end; // index after the last byte
+  private boolean hasBeenRead; // whether a byte was read
+  private boolean hasEnded; // whether the writer sends nothing more
+  private boolean isReset; // whether the writer has closed by a reset
+  private boolean isReaderClosed;
+
+  private IOException failure() {
+    return isReaderClosed ? new SocketException("the socket is closed")
+        : isReset ? new SocketException("the other side has reset the connection") : null;
+  }
+
+  /** Waits for at least one byte. Returns -1 if the writer has ended and all bytes were read. */
+  int read(byte[] target, int offset, int length) throws IOException {
+    if (length == 0) return 0;
+    lock.lock();
+    try {
+      while (start == end && !hasEnded && failure() == null) changed.awaitUninterruptibly();
+      if (failure() != null) throw failure();
+      if (start == end) return -1;
+      int count = Math.min(length, end - start);
+      System.arraycopy(bytes, start, target, offset, count);
+      start += count;
+      hasBeenRead = true;
+      changed.signalAll();
+      return count;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  int available() throws IOException {
+    lock.lock();
+    try {
+      if (isReaderClosed) throw failure();
+      return end - start;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  void write(byte[] source, int offset, int length) throws IOException {
+    lock.lock();
+    try {
+      if (hasEnded || isReaderClosed) throw new SocketException("the connection is closed");
+      if (end + length > bytes.length) {
+        bytes = Arrays.copyOfRange(bytes, start, start + Math.max(2 * (end - start), end - start + length));
+        end -= start;
+        start = 0;
+      }
+      System.arraycopy(source, offset, bytes, end, length);
+      end += length;
+      changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Called by the writer: no more bytes follow. */
+  void end() {
+    change(() -> hasEnded = true);
+  }
+
+  /** Called by the writer: closes, and the reader gets an exception in place of unread bytes. */
+  void reset() {
+    change(() -> hasEnded = isReset = true);
+  }
+
+  /** Called by the reader: its reads end as at the end of the stream. */
+  void endReads() {
+    change(() -> {
+      start = end;
+      hasEnded = true;
+    });
+  }
+
+  /** Called by the reader: its reads and the writer's writes fail. */
+  void closeReader() {
+    change(() -> isReaderClosed = true);
+  }
+
+  private void change(Runnable change) {
+    lock.lock();
+    try {
+      change.run();
+      changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Waits until the reader has read a byte or closed. Returns false after the limit. */
+  boolean awaitFirstRead(Duration limit) throws InterruptedException {
+    lock.lock();
+    try {
+      long nanos = limit.toNanos();
+      while (!hasBeenRead && !isReaderClosed) {
+        if (nanos <= 0) return false;
+        nanos = changed.awaitNanos(nanos);
+      }
+      return true;
+    } finally {
+      lock.unlock();
+    }
+  }
+}
