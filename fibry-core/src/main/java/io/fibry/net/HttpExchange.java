@@ -36,8 +36,18 @@ public interface HttpExchange {
    */
   String path(String name);
 
-  /** {@return the client's address, or the address of a proxy in front of the server} */
+  /**
+   * {@return the client's address} Behind a proxy, the address is that of the proxy unless
+   * {@link HttpOptions#withProxies} names it. A proxy need not tell the port, which is then 0.
+   */
   InetSocketAddress remoteAddress();
+
+  /**
+   * {@return {@code https} or {@code http}: the scheme by which the client has sent the request}
+   * Behind a proxy, the scheme is that of the proxy unless {@link HttpOptions#withProxies} names
+   * it.
+   */
+  String scheme();
 
   /**
    * {@return the TLS session, with the client's certificate if one was requested, or empty without
@@ -101,13 +111,14 @@ public interface HttpExchange {
 
   /**
    * Reads an object from the body, with the {@linkplain HttpRoutes#withBodyCodec codec} of the
-   * routes.
+   * routes. An exception of the codec that is no {@link HttpException} is a failure of the server:
+   * it is logged, and the response is 500.
    *
    * @param <T> the type of the object
    * @param type the class of the object
    * @return the object
-   * @throws HttpException with 415 if the request names another type than the codec's, with 400 if
-   * the codec cannot decode the body
+   * @throws HttpException with 415 if the request names another type than the codec's, with the
+   * status and text of the codec if the body contains no such object
    * @throws java.io.UncheckedIOException if reading {@link #body} fails
    * @throws IllegalStateException if the routes have no codec
    */
@@ -132,6 +143,20 @@ public interface HttpExchange {
    * @param type the type under which the object was attached
    */
   <T> Optional<T> attribute(Class<T> type);
+
+  /**
+   * Runs an action if the client disconnects before the handler has returned. For example, the
+   * action cancels a job whose result would have no reader. Do not interrupt the handler's thread:
+   * an interrupt may close a socket that the handler uses. A client that has only ended its sending
+   * side, which few clients do, counts as disconnected. The disconnect of a client that has sent
+   * its next request already is not noticed.
+   *
+   * @param action runs once at most, on another thread, or on this one if the client has
+   * disconnected already
+   * @return this exchange
+   * @throws IllegalStateException if the body was not read to its end, or an action was set before
+   */
+  HttpExchange onDisconnect(Runnable action);
 
   /**
    * Sets the status of the response; by default 200. A response with 204, 205 or 304 has no body.

@@ -2,8 +2,10 @@ package io.fibry.net;
 
 import io.fibry.Handler;
 import io.fibry.net.http.RouteTable;
+import io.fibry.net.socket.ListenerLimits;
 import io.fibry.net.websocket.WebSocketHandshake;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Objects;
 import java.util.function.UnaryOperator;
 
@@ -138,9 +140,9 @@ public final class HttpRoutes {
 
   /**
    * Adds all routes of {@code routes} below a path. They keep the code around them, their rules for
-   * failures, their codec and their error body. The rules, the codec and the error body of the
-   * outer routes are used after them. The rules of the added routes also get exceptions of code
-   * that is put around the outer routes.
+   * failures, their codec, their error body and their time limit. Those of the outer routes are
+   * used after them. The rules of the added routes also get exceptions of code that is put around
+   * the outer routes.
    * {@snippet class="io.fibry.HttpSnippetsTest" region="mount"}
    *
    * @param path {@code /} or a path such as {@code /admin} or {@code /shops/{shop}}, without a
@@ -221,6 +223,23 @@ public final class HttpRoutes {
    */
   public HttpRoutes withErrorBody(ErrorBody errorBody) {
     return new HttpRoutes(table.withErrorBody(Objects.requireNonNull(errorBody, "errorBody")));
+  }
+
+  /**
+   * Limits how long a handler, with the code around it, may take. A handler that takes longer is
+   * interrupted. If it then throws, the exception is logged and the response is 503, unless a rule
+   * of {@code onFailure} fits or the exception is an {@link HttpException}. If it returns, its
+   * response is sent.
+   *
+   * <p>While the handler waits for its client to send or read, it is not interrupted; the interrupt
+   * follows this wait. Other limits of the server apply to such waits. The limit ends when an event
+   * stream or a WebSocket begins.
+   *
+   * @param limit more than zero; mounted routes keep their own limit
+   * @return these routes, with the limit
+   */
+  public HttpRoutes withTimeLimit(Duration limit) {
+    return new HttpRoutes(table.withTimeLimit(ListenerLimits.positive(limit, "a time")));
   }
 
   @Override

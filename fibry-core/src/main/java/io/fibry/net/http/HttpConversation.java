@@ -198,6 +198,7 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
   private void handle(RouteTable.RouteHandler handler, ServerExchange exchange, ServerResponse response,
       RequestBody body) throws IOException {
     try {
+      exchange.beginTimeLimit();
       handler.handle(exchange);
       exchange.finish();
     } catch (Throwable failure) {
@@ -260,6 +261,11 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
   }
 
   private void refuseByKind(ServerResponse response, Throwable failure, ServerExchange exchange) throws IOException {
+    if (exchange.isTimeLimitPassed()) {
+      server.log(failure, exchange, "503, because the handler took longer than the time limit of its route");
+      refuse(response, 503);
+      return;
+    }
     int status = statusByKind(failure);
     if (status != 500) {
       refuse(response, status);

@@ -7,6 +7,7 @@ import io.fibry.net.HttpExchange;
 import io.fibry.net.HttpRoutes;
 import io.fibry.net.HttpRoutes.FailedExchange;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -108,11 +109,20 @@ public final class RouteTable {
   }
 
   public RouteTable withBodyCodec(BodyCodec codec) {
-    return new RouteTable(entries, new RouteSettings(settings.rules(), Optional.of(codec), settings.errorBody()));
+    return with(new RouteSettings(settings.rules(), Optional.of(codec), settings.errorBody(), settings.timeLimit()));
   }
 
   public RouteTable withErrorBody(ErrorBody errorBody) {
-    return new RouteTable(entries, new RouteSettings(settings.rules(), settings.bodyCodec(), Optional.of(errorBody)));
+    return with(
+        new RouteSettings(settings.rules(), settings.bodyCodec(), Optional.of(errorBody), settings.timeLimit()));
+  }
+
+  public RouteTable withTimeLimit(Duration limit) {
+    return with(new RouteSettings(settings.rules(), settings.bodyCodec(), settings.errorBody(), Optional.of(limit)));
+  }
+
+  private RouteTable with(RouteSettings newSettings) {
+    return new RouteTable(entries, newSettings);
   }
 
   public <E extends Throwable> RouteTable withFailureStatus(Class<E> type, int status) {
@@ -131,8 +141,8 @@ public final class RouteTable {
   private RouteTable withRule(RouteSettings.FailureRule<?> rule) {
     var newRules = new ArrayList<>(settings.rules());
     newRules.add(rule);
-    return new RouteTable(entries,
-        new RouteSettings(List.copyOf(newRules), settings.bodyCodec(), settings.errorBody()));
+    return with(
+        new RouteSettings(List.copyOf(newRules), settings.bodyCodec(), settings.errorBody(), settings.timeLimit()));
   }
 
   /** Returns a table that runs the code around each route of this table. */

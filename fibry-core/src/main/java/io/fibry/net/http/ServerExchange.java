@@ -45,6 +45,7 @@ public final class ServerExchange implements HttpExchange {
   final RoutePattern pattern;
   final RouteSettings settings; // of the route, and of all routes
   private Map<Class<?>, Object> attributes = Map.of(); // by type; immutable until the first is set
+  private TrustedProxies.Origin origin; // the sender of the request; null until needed
   private byte[] bodyBytes; // null until the handler reads the whole body
   // parts of the path by their names in the route's braces; null until the first call of path(name)
   private Map<String, String> pathParts;
@@ -52,6 +53,8 @@ public final class ServerExchange implements HttpExchange {
   // response itself
   private String requiredResult;
   private String failureNumber; // null until needed
+  private boolean hasDisconnectAction; // whether the handler has called onDisconnect
+  private boolean isTimeLimitPassed; // whether the handler took longer than the time limit of its route
   private ClientOutbox<String> eventOutbox; // null until the handler calls eventActor()
 
   ServerExchange(ActorBuilder<Object> builder, ClientSocket socket, RequestHead head, RequestBody body,
@@ -87,7 +90,19 @@ public final class ServerExchange implements HttpExchange {
 
   @Override
   public InetSocketAddress remoteAddress() {
-    return socket.remoteAddress();
+    return origin().address();
+  }
+
+  @Override
+  public String scheme() {
+    return origin().isSecure() ? "https" : "http";
+  }
+
+  private TrustedProxies.Origin origin() {
+    if (origin == null)
+      origin = body.settings.proxies()
+          .originOf(socket.remoteAddress(), body.settings.engines().isPresent(), head::header);
+    return origin;
   }
 
   @Override
@@ -160,8 +175,11 @@ public final class ServerExchange implements HttpExchange {
     var content = wholeBody();
     try {
       return Objects.requireNonNull(codec.read(content, Objects.requireNonNull(type, "type")), "the object of a body");
-    } catch (Exception malformed) {
-      throw refused(400, "the body is no " + type.getSimpleName());
+    } catch (HttpException refusal) {
+      throw refusal;
+    } catch (Exception failure) {
+      throw new IllegalStateException("the body codec cannot read a " + type.getSimpleName() + " for " + this
+          + "; if the client has sent a wrong body, let the codec throw an HttpException", failure);
     }
   }
 
@@ -195,6 +213,24 @@ public final class ServerExchange implements HttpExchange {
   }
 
   @Override
+  public HttpExchange onDisconnect(Runnable action) {
+    Objects.requireNonNull(action, "action");
+    if (!body.isFullyRead()) throw new IllegalStateException("a disconnect of the client of " + this
+        + " cannot be noticed before its body was read; read the whole body first");
+    if (hasDisconnectAction)
+      throw new IllegalStateException(this + " has an action for a disconnect already; let one action do all");
+    hasDisconnectAction = true;
+    socket.notices.onDisconnect(() -> {
+      try {
+        action.run();
+      } catch (Throwable failure) {
+        failureLog.log(failure, this, "not at all, because the client has disconnected and this action failed");
+      }
+    });
+    return this;
+  }
+
+  @Override
   public HttpExchange status(int code) {
     response.status(code);
     return this;
@@ -219,6 +255,7 @@ public final class ServerExchange implements HttpExchange {
       if (eventOutbox == null) {
         eventOutbox = ServerSentEvents.open(builder, socket, response);
         socket.stopTracking(); // the handler may wait until the client disconnects
+        endTimeLimit();
       }
     } catch (IOException disconnected) {
       throw new UncheckedIOException(disconnected);
@@ -247,7 +284,23 @@ public final class ServerExchange implements HttpExchange {
    */
   public void endHandling() {
     if (response.permit != null) response.permit.release();
+    if (hasDisconnectAction) socket.notices.forgetDisconnect(); // before the client may get the response and disconnect
+    endTimeLimit();
     clearInterrupt();
+  }
+
+  /** Begins the time limit of the route, if it has one. */
+  void beginTimeLimit() {
+    settings.timeLimit().ifPresent(socket.notices::limitHandling);
+  }
+
+  /** Ends the time limit, if there is one. */
+  public void endTimeLimit() {
+    if (settings.timeLimit().isPresent() && socket.notices.endLimit()) isTimeLimitPassed = true;
+  }
+
+  boolean isTimeLimitPassed() {
+    return isTimeLimitPassed;
   }
 
   /**

@@ -102,14 +102,14 @@ public final class ClientInput extends InputStream {
   public int available() throws IOException {
     if (hasEnded) return end - position;
     try {
-      return end - position + socket.transport.available();
+      return end - position + socket.notices.available();
     } catch (IOException failure) {
       throw socket.asClientError(failure);
     }
   }
 
   public boolean hasUnread() throws IOException {
-    return position < end || !hasEnded && socket.transport.hasUnread();
+    return position < end || !hasEnded && socket.notices.hasUnread();
   }
 
   @Override

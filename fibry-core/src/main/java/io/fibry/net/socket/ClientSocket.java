@@ -40,7 +40,7 @@ public final class ClientSocket implements AutoCloseable {
     return ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), name, VarHandle.class, ClientSocket.class, type);
   }
 
-  final Transport transport; // ClientInput asks it for received bytes
+  private final Transport transport;
   private final Scheduler clock;
   private final ListenerLimits limits;
   private final long totalDeadline;
@@ -49,6 +49,7 @@ public final class ClientSocket implements AutoCloseable {
   // null before the conversation; only compared with the current thread, so not volatile
   private Thread conversationThread;
   private volatile Actor<?> actor; // handles the conversation; null until the conversation begins
+  public final HandlerNotices notices;
 
   private final ReadLimit readLimit;
   // Deadlines are times of the clock, in nanoseconds; 0 means no deadline. Written in opaque mode
@@ -71,7 +72,6 @@ public final class ClientSocket implements AutoCloseable {
   private volatile boolean isLimitPassed; // whether a limit was exceeded; written before `reason`
   private final ClientErrors clientErrors = new ClientErrors();
   private final SocketDependents dependents = new SocketDependents();
-
   public final ConnectionShutdown shutdown = new ConnectionShutdown();
 
   /**
@@ -83,6 +83,7 @@ public final class ClientSocket implements AutoCloseable {
     this.limits = limits;
     var plain = new PlainTransport(socket);
     this.transport = tls.isPresent() ? new TlsTransport(plain, tls.get(), this::writeControl) : plain;
+    this.notices = new HandlerNotices(clock, transport, toString());
     this.readLimit = new ReadLimit(clock, transport);
     this.totalDeadline =
         limits.totalLimit() == ListenerLimits.NO_LIMIT ? 0 : deadlineAfter(Durations.nanos(limits.totalLimit()));
@@ -125,7 +126,13 @@ public final class ClientSocket implements AutoCloseable {
   private boolean pauseStep() {
     if (Thread.currentThread() != conversationThread) return false;
     step.pause();
+    notices.pause();
     return true;
+  }
+
+  private void resumeStep() {
+    notices.resume();
+    step.resume();
   }
 
   /**
@@ -161,16 +168,18 @@ public final class ClientSocket implements AutoCloseable {
   int read(byte[] bytes, int offset, int length) throws IOException {
     boolean isPaused = pauseStep();
     try {
-      int maxLength = readLimit.begin(length);
+      boolean isAhead = notices.isReadingAhead() && length > 0;
+      int maxLength = isAhead ? readLimit.beginWait() : readLimit.begin(length);
       if (maxLength == 0 && length > 0) cutOff(readLimit.tooSlowText(this), true);
       READ_DEADLINE.setOpaque(this, readLimit.deadline());
-      int count = transport.read(bytes, offset, Math.min(length, Math.max(1, maxLength)));
+      int count = isAhead ? notices.takeByte(bytes, offset)
+          : transport.read(bytes, offset, Math.min(length, Math.max(1, maxLength)));
       readLimit.end(count);
       return count;
     } catch (IOException failure) {
       throw asClientError(failure);
     } finally {
-      if (isPaused) step.resume();
+      if (isPaused) resumeStep();
       READ_DEADLINE.setOpaque(this, 0L);
     }
   }
@@ -235,7 +244,7 @@ public final class ClientSocket implements AutoCloseable {
     try (var held = writeLock.acquire()) {
       writeLocked(bytes, offset, length);
     } finally {
-      if (isPaused) step.resume();
+      if (isPaused) resumeStep();
     }
   }
 

@@ -75,6 +75,15 @@ final class ReadLimit {
     return bytesInTime == 0 || transport.available() == 0 ? 0 : (int) Math.min(bytesInTime, length);
   }
 
+  /**
+   * Begins a wait for the byte that another thread reads, without using the transport. Returns 1.
+   */
+  int beginWait() {
+    if (isForAllReads) readStart = clock.nanoTime();
+    else deadline = nanos == 0 ? 0 : deadlineAfter(clock, nanos);
+    return 1;
+  }
+
   /** Ends a read, which got {@code count} bytes, or -1 at the end of the stream. */
   void end(int count) {
     if (isForAllReads && bytesInTime < 0) readNanos += clock.nanoTime() - readStart;

@@ -55,6 +55,7 @@ public record WebSocketHandshake(ServerExchange exchange, WebSocketSettings sett
     exchange.response.requireNotBegun("an upgrade");
     var webSocket = new ServerWebSocket(exchange, settings, subprotocol);
     exchange.response.permit.release(); // the conversation may last for hours
+    exchange.endTimeLimit();
     exchange.response.upgrade(upgradeHeaders);
     webSocket.converse(handler);
   }

@@ -22,6 +22,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import javax.net.ServerSocketFactory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -29,7 +30,8 @@ import org.junit.jupiter.api.Test;
 class SlowReaderTest {
   private static final Duration LIMIT = Duration.ofSeconds(8);
   private static final ListenerLimits LIMITS =
-      new ListenerLimits(InetAddress.getLoopbackAddress(), 1, LIMIT, LIMIT, ListenerLimits.NO_LIMIT, LIMIT, LIMIT,
+      new ListenerLimits(InetAddress.getLoopbackAddress(), ServerSocketFactory.getDefault(), 1, LIMIT, LIMIT,
+          ListenerLimits.NO_LIMIT, LIMIT, LIMIT,
           LIMIT);
 
   /** A socket that has received bytes, but whose reader is suspended inside of read. */
@@ -74,11 +76,11 @@ class SlowReaderTest {
   }
 
   private void send(String text) throws IOException {
-    int availableBefore = client.transport.available();
+    int availableBefore = client.notices.available();
     peer.getOutputStream().write(text.getBytes());
     Patience.eventually(() -> {
       try {
-        return client.transport.available() == availableBefore + text.length();
+        return client.notices.available() == availableBefore + text.length();
       } catch (IOException failure) {
         throw new AssertionError(failure);
       }

@@ -1,0 +1,177 @@
+package io.fibry.net;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.support.Logged;
+import io.fibry.support.Patience;
+import io.fibry.testing.Promise;
+import io.fibry.time.ManualScheduler;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Tests the time limit of routes, with a clock that the tests advance. */
+class HttpTimeLimitTest {
+  private static final Duration LIMIT = Duration.ofSeconds(5);
+
+  private final ManualScheduler clock = new ManualScheduler();
+  private final ActorScope scope = ActorSystem.openScope("limited", o -> o.withScheduler(clock));
+  private final CountDownLatch begun = new CountDownLatch(1);
+  private final CountDownLatch never = new CountDownLatch(1);
+  private HttpServer server;
+
+  @AfterEach
+  void close() {
+    never.countDown();
+    if (server != null) server.kill();
+    scope.close();
+  }
+
+  private void open(HttpRoutes routes) {
+    server = HttpServer.open(scope.anonymous(), 0, routes,
+        o -> o.withIdleLimit(Duration.ofHours(1)).withBodyLimit(Duration.ofHours(1)));
+  }
+
+  private String waitForever() throws InterruptedException {
+    begun.countDown();
+    never.await();
+    return "never";
+  }
+
+  /** Sends a request, lets its handler begin, and advances the clock. Returns the response. */
+  private String responseAfter(Duration time, String path) throws IOException {
+    try (var client = new RawClient(server.port())) {
+      var response = client.send(RawClient.get(path)).readToEndLater();
+      Patience.await(begun);
+      clock.advance(time);
+      return Patience.value(response);
+    }
+  }
+
+  @Promise("27.23")
+  @Test
+  void handlerIsInterruptedAtTimeLimitAndClientGets503() throws Exception {
+    open(HttpRoutes.none().text("/", exchange -> waitForever()).withTimeLimit(LIMIT));
+    try (var logged = new Logged()) {
+      var response = responseAfter(LIMIT, "/");
+
+      assertEquals("503", RawClient.codes(response));
+      assertTrue(response.contains("Retry-After: 1"), response);
+      assertTrue(logged.text().contains("GET / was answered 503, because the handler took longer than the time limit"),
+          logged.text());
+    }
+  }
+
+  @Test
+  void askIsInterruptedAtTimeLimit() throws Exception {
+    var silent = scope.anonymous().newActorWithReturn((String message) -> waitForever());
+    open(HttpRoutes.none().text("/", exchange -> silent.ask("x")).withTimeLimit(LIMIT));
+
+    assertEquals("503", RawClient.codes(responseAfter(LIMIT, "/")));
+  }
+
+  @Test
+  void responseIsSentIfHandlerReturnsAfterTimeLimit() throws Exception {
+    open(HttpRoutes.none().text("/", exchange -> {
+      assertThrows(InterruptedException.class, this::waitForever);
+      return "late";
+    }).withTimeLimit(LIMIT));
+
+    assertTrue(responseAfter(LIMIT, "/").endsWith("late"));
+  }
+
+  @Test
+  void ruleOfRoutesChoosesResponseAfterTimeLimit() throws Exception {
+    open(HttpRoutes.none().text("/", exchange -> waitForever()).onFailure(InterruptedException.class, 504)
+        .withTimeLimit(LIMIT));
+
+    assertEquals("504", RawClient.codes(responseAfter(LIMIT, "/")));
+  }
+
+  @Test
+  void mountedRoutesKeepTheirTimeLimit() throws Exception {
+    var inner = HttpRoutes.none().text("/a", exchange -> waitForever()).withTimeLimit(Duration.ofSeconds(1));
+    open(HttpRoutes.none().mount("/in", inner).withTimeLimit(Duration.ofHours(1)));
+
+    assertEquals("503", RawClient.codes(responseAfter(Duration.ofSeconds(1), "/in/a")));
+  }
+
+  @Test
+  void handlerWithinTimeLimitIsNeverInterrupted() throws Exception {
+    open(HttpRoutes.none().text("/", exchange -> "" + Thread.currentThread().isInterrupted()).withTimeLimit(LIMIT));
+    try (var client = new RawClient(server.port())) {
+      for (int i = 0; i < 10; i++) {
+        assertTrue(client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n").readResponse().endsWith("false"));
+        clock.advance(LIMIT);
+      }
+    }
+  }
+
+  @Promise("27.23")
+  @Test
+  void interruptWaitsUntilBodyWasRead() throws Exception {
+    var conversation = new CompletableFuture<Thread>();
+    open(HttpRoutes.none().text("/", exchange -> {
+      conversation.complete(Thread.currentThread());
+      return exchange.bodyAsText() + " " + Thread.interrupted();
+    }).withTimeLimit(LIMIT));
+    try (var client = new RawClient(server.port())) {
+      client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nab");
+      Patience.eventually(() -> ServerScope.isWaitingForClient(Patience.value(conversation)));
+
+      clock.advance(LIMIT);
+      client.send("cd");
+
+      assertTrue(client.readResponse().endsWith("abcd true"));
+    }
+  }
+
+  @Test
+  void streamIsWrittenAfterIgnoredInterrupt() throws Exception {
+    open(HttpRoutes.none().stream("/", exchange -> {
+      assertThrows(InterruptedException.class, this::waitForever);
+      Thread.currentThread().interrupt(); // as if the handler had not noticed
+      exchange.outputStream().write("whole".getBytes());
+      exchange.outputStream().flush();
+      assertTrue(Thread.currentThread().isInterrupted());
+    }).withTimeLimit(LIMIT));
+
+    assertTrue(responseAfter(LIMIT, "/").contains("whole"));
+  }
+
+  @Test
+  void eventStreamIsNotLimited() throws Exception {
+    open(HttpRoutes.none().stream("/", exchange -> {
+      var events = exchange.eventActor();
+      begun.countDown();
+      never.await();
+      events.sendMessage("late event");
+    }).withTimeLimit(LIMIT));
+    try (var client = new RawClient(server.port())) {
+      var response = client.send(RawClient.get("/")).readToEndLater();
+      Patience.await(begun);
+
+      clock.advance(LIMIT.multipliedBy(2));
+      never.countDown();
+
+      assertTrue(Patience.value(response).contains("late event"));
+    }
+  }
+
+  @Test
+  void timeLimitOfZeroIsRefused() {
+    var refusal =
+        assertThrows(IllegalArgumentException.class, () -> HttpRoutes.none().withTimeLimit(Duration.ZERO));
+
+    assertTrue(refusal.getMessage().startsWith("a time limit of "), refusal.getMessage());
+    assertFalse(HttpRoutes.none().withTimeLimit(LIMIT).toString().isEmpty());
+  }
+}
