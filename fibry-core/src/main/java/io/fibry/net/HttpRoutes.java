@@ -93,6 +93,15 @@ public final class HttpRoutes {
    * {@code index.html}. Names that begin with a dot are hidden, and so are links to such names or
    * to files outside of the folder.
    *
+   * <p>A GET or HEAD may have the conditions of RFC 9110, such as {@code If-None-Match}. The
+   * response is 304 if the client has the present version, and 412 if the client wants another
+   * version. A version is named by its {@code ETag}, which is made of the size and the modification
+   * time of the file, or by its {@code Last-Modified}. The tag is weak for two seconds after a
+   * change.
+   *
+   * <p>A GET with a {@code Range} gets this part of the file with 206, or 416 if the file has no
+   * byte of the range. A malformed range, or more than one range, gets the whole file with 200.
+   *
    * @param path a path such as {@code /} or {@code /docs}, without a slash at its end; the route
    * takes all paths below it
    * @param root an existing folder

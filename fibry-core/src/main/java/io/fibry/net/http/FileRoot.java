@@ -13,10 +13,10 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
-import java.time.DateTimeException;
-import java.time.temporal.ChronoUnit;
+import java.time.Instant;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * A folder of files to serve. A file is served if its path, with all links resolved, is below the
@@ -47,11 +47,11 @@ record FileRoot(Path root) {
   }
 
   /**
-   * Sends the file, or the index.html of the folder.
+   * Responds with the file, or the index.html of the folder.
    *
    * @param subPath the path below the root; empty, or begins with a slash
    */
-  void serve(HttpExchange exchange, String subPath) throws IOException {
+  void serve(ServerExchange exchange, String subPath) throws IOException {
     var file = find(subPath);
     var attributes = Files.readAttributes(file, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
     if (attributes.isDirectory()) {
@@ -110,28 +110,48 @@ record FileRoot(Path root) {
     Escapes.appendPercentEncoded(text, "/-._~", location);
   }
 
-  private static void send(HttpExchange exchange, Path file, BasicFileAttributes attributes) throws IOException {
-    var lastModified = attributes.lastModifiedTime().toInstant().truncatedTo(ChronoUnit.SECONDS);
-    exchange.header("Last-Modified", ServerResponse.date(lastModified)).header("X-Content-Type-Options", "nosniff");
-    var modifiedSince = exchange.header("If-Modified-Since");
-    try {
-      if (modifiedSince.isPresent() && !lastModified.isAfter(ServerResponse.date(modifiedSince.get()))) {
-        exchange.status(304);
-        return;
-      }
-    } catch (DateTimeException ignored) {}
+  /** Sends the file, or a part of it, if the conditions of the request hold. */
+  private static void send(ServerExchange exchange, Path file, BasicFileAttributes attributes) throws IOException {
+    var version = FileVersion.of(attributes, Instant.now());
+    exchange.header("ETag", version.entityTag()).header("Last-Modified", ServerResponse.date(version.lastModified()))
+        .header("Accept-Ranges", "bytes").header("X-Content-Type-Options", "nosniff");
+    switch (version.statusFor(exchange)) {
+      case 304 -> exchange.status(304);
+      case 412 -> refuse(exchange, 412);
+      default -> sendRequestedBytes(exchange, file, attributes.size(), version);
+    }
+  }
+
+  private static void sendRequestedBytes(ServerExchange exchange, Path file, long size, FileVersion version)
+      throws IOException {
+    var range = exchange.method().equals("GET") && version.mayBeSentInParts(exchange)
+        ? exchange.header("Range").flatMap(header -> ByteRange.of(header, size)) : Optional.<ByteRange>empty();
+    if (range.isEmpty()) sendBytes(exchange, file, new ByteRange(0, size));
+    else {
+      exchange.header("Content-Range", range.get().contentRange(size));
+      if (range.get().hasBytes()) sendBytes(exchange.status(206), file, range.get());
+      else refuse(exchange, 416);
+    }
+  }
+
+  private static void refuse(ServerExchange exchange, int code) {
+    exchange.status(code);
+    exchange.response.setError(HttpStatus.codeAndReason(code));
+  }
+
+  private static void sendBytes(HttpExchange exchange, Path file, ByteRange range) throws IOException {
     var name = file.getFileName().toString();
     var type = TYPES.getOrDefault(name.substring(name.lastIndexOf('.') + 1).toLowerCase(Locale.ROOT),
         "application/octet-stream");
-    exchange.header("Content-Type", type).header("Content-Length", Long.toString(attributes.size()));
+    exchange.header("Content-Type", type).header("Content-Length", Long.toString(range.length()));
     if (exchange.method().equals("HEAD")) return;
-    try (var in =
-        Channels.newInputStream(Files.newByteChannel(file, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS))) {
+    try (var channel = Files.newByteChannel(file, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS)) {
+      var in = Channels.newInputStream(channel.position(range.start()));
       var out = exchange.outputStream();
       var buffer = new byte[8_192];
       // if the file grows while it is sent, the added bytes are not sent; if it shrinks, the
       // connection is closed
-      long remaining = attributes.size();
+      long remaining = range.length();
       for (int count; remaining > 0
           && (count = in.read(buffer, 0, (int) Math.min(buffer.length, remaining))) > 0; remaining -= count)
         out.write(buffer, 0, count);

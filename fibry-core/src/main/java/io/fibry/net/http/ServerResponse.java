@@ -10,7 +10,6 @@ import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.time.ZoneOffset;
-import java.time.ZonedDateTime;
 import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.List;
@@ -386,10 +385,6 @@ public final class ServerResponse implements RequestBody.Expectation, ResponseBo
 
   static String date(Instant time) {
     return DATE.format(time);
-  }
-
-  static Instant date(String text) {
-    return ZonedDateTime.parse(text, DateTimeFormatter.RFC_1123_DATE_TIME).toInstant();
   }
 
   private static byte[] dateLine() {
