@@ -137,7 +137,10 @@ public interface HttpExchange {
   <T> HttpExchange attribute(Class<T> type, T value);
 
   /**
-   * {@return the object that was attached under this type, if there is one}
+   * {@return the object that was attached under this type, if there is one} Without an attached
+   * object, {@link javax.security.auth.x500.X500Principal} gives the subject of the certificate by
+   * which the client has identified itself. TLS has verified this certificate. The principal is
+   * empty without TLS, and for a client without a certificate.
    *
    * @param <T> the type of the object
    * @param type the type under which the object was attached

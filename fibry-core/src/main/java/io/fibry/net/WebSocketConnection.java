@@ -57,6 +57,7 @@ public interface WebSocketConnection extends AutoCloseable {
 
   /**
    * {@return the object that code around the route has attached under this type, if there is one}
+   * The subject of the client's certificate is found as {@link HttpExchange#attribute(Class)} says.
    *
    * @param <T> the type of the object
    * @param type the type under which the object was attached

@@ -11,6 +11,7 @@ import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import javax.net.ssl.KeyManager;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLParameters;
@@ -62,21 +63,31 @@ public final class Certificates {
     try {
       var keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
       keys.init(own, PASSWORD);
-      var trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
-      trust.init(authority(trusted));
-      var context = SSLContext.getInstance("TLS");
-      context.init(keys.getKeyManagers(), trust.getTrustManagers(), null);
-      return context;
-    } catch (GeneralSecurityException | IOException failure) {
+      return context(keys.getKeyManagers(), trusted);
+    } catch (GeneralSecurityException failure) {
       throw new IllegalStateException(failure);
     }
   }
 
-  private static KeyStore authority(KeyStore trusted) throws GeneralSecurityException, IOException {
-    var authority = KeyStore.getInstance("PKCS12");
-    authority.load(null, PASSWORD);
-    authority.setCertificateEntry("authority", trusted.getCertificate("key"));
-    return authority;
+  /** Returns a context for clients without a certificate, which trust several servers. */
+  public static SSLContext contextTrusting(KeyStore... servers) {
+    return context((KeyManager[]) null, servers);
+  }
+
+  private static SSLContext context(KeyManager[] keys, KeyStore... trusted) {
+    try {
+      var authorities = KeyStore.getInstance("PKCS12");
+      authorities.load(null, PASSWORD);
+      for (int i = 0; i < trusted.length; i++)
+        authorities.setCertificateEntry("authority" + i, trusted[i].getCertificate("key"));
+      var trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+      trust.init(authorities);
+      var context = SSLContext.getInstance("TLS");
+      context.init(keys, trust.getTrustManagers(), null);
+      return context;
+    } catch (GeneralSecurityException | IOException failure) {
+      throw new IllegalStateException(failure);
+    }
   }
 
   /** Returns a context for a server and for clients that trust this server. */

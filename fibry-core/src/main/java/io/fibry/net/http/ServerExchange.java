@@ -21,7 +21,9 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
+import javax.net.ssl.SSLPeerUnverifiedException;
 import javax.net.ssl.SSLSession;
+import javax.security.auth.x500.X500Principal;
 
 /** The {@link HttpExchange} that is given to a handler. */
 public final class ServerExchange implements HttpExchange {
@@ -209,7 +211,19 @@ public final class ServerExchange implements HttpExchange {
 
   @Override
   public <T> Optional<T> attribute(Class<T> type) {
-    return Optional.ofNullable(type.cast(attributes.get(Objects.requireNonNull(type, "type"))));
+    Object attached = attributes.get(Objects.requireNonNull(type, "type"));
+    if (attached == null && type == X500Principal.class) attached = clientSubject();
+    return Optional.ofNullable(type.cast(attached));
+  }
+
+  /** Returns the subject of the client's verified certificate, or null if there is none. */
+  private X500Principal clientSubject() {
+    try {
+      var session = tls();
+      return session.isPresent() && session.get().getPeerPrincipal() instanceof X500Principal subject ? subject : null;
+    } catch (SSLPeerUnverifiedException withoutCertificate) {
+      return null;
+    }
   }
 
   @Override
