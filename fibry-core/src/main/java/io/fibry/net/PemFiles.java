@@ -7,6 +7,7 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.FileTime;
 import java.security.GeneralSecurityException;
 import java.security.KeyFactory;
@@ -15,6 +16,7 @@ import java.security.PrivateKey;
 import java.security.Signature;
 import java.security.cert.Certificate;
 import java.security.cert.CertificateFactory;
+import java.security.spec.InvalidKeySpecException;
 import java.security.spec.PKCS8EncodedKeySpec;
 import java.util.ArrayList;
 import java.util.Base64;
@@ -38,9 +40,23 @@ final class PemFiles implements Supplier<SSLContext> {
   private static final Logger LOG = LoggerFactory.getLogger(PemFiles.class);
   private static final long CHECK_PERIOD = 1_000_000_000; // min ns between two checks of the files
   private static final Pattern KEY = Pattern.compile("-----BEGIN PRIVATE KEY-----([^-]+)-----END PRIVATE KEY-----");
+  // the form of PKCS #8, and the older form of OpenSSL
+  private static final Pattern ENCRYPTED_KEY =
+      Pattern.compile("-----BEGIN ENCRYPTED PRIVATE KEY-----|(?m)^Proc-Type:\\s*4\\s*,\\s*ENCRYPTED");
   private static final char[] NO_PASSWORD = {};
   private static final byte[] SIGNED_SAMPLE = {0};
-  private static final List<FileTime> MISSING = List.of();
+  private static final List<PemState> MISSING = List.of();
+
+  /**
+   * The modification time and the size of a file. The size shows a second write that a coarse clock
+   * gives the time of the first.
+   */
+  private record PemState(FileTime modified, long size) {
+    static PemState of(Path file) throws IOException {
+      var attributes = Files.readAttributes(file, BasicFileAttributes.class);
+      return new PemState(attributes.lastModifiedTime(), attributes.size());
+    }
+  }
 
   private final Path certificates;
   private final Path key;
@@ -49,11 +65,11 @@ final class PemFiles implements Supplier<SSLContext> {
   private final Optional<Path> authorities;
   private final LongSupplier clock; // nanoseconds
   private volatile SSLContext context;
-  // modification times of the files from which the context was made; guarded by the monitor, like
-  // the next two fields
-  private List<FileTime> loadedTimes;
-  // modification times of the unusable files that were logged last; null after a success
-  private List<FileTime> refusedTimes;
+  // states of the files from which the context was made; guarded by the monitor, like the next
+  // field
+  private List<PemState> loadedStates;
+  // states of the unusable files that were logged last; null after a success
+  private List<PemState> refusedStates;
   // time of the clock, in ns; get() reads it without the monitor, because checkFiles() reads it
   // again under the monitor
   private volatile long nextCheck;
@@ -69,7 +85,7 @@ final class PemFiles implements Supplier<SSLContext> {
     this.authorities = authorities;
     this.clock = clock;
     try {
-      this.loadedTimes = times();
+      this.loadedStates = states();
       this.context = read();
     } catch (IOException unreadable) {
       throw new UncheckedIOException("a certificate cannot be read: " + Lines.thrown(unreadable), unreadable);
@@ -86,37 +102,39 @@ final class PemFiles implements Supplier<SSLContext> {
   private synchronized void checkFiles() {
     if (clock.getAsLong() - nextCheck < 0) return;
     nextCheck = clock.getAsLong() + CHECK_PERIOD;
-    var times = MISSING;
+    var states = MISSING;
     try {
-      times = times();
-      if (times.equals(loadedTimes)) {
-        if (refusedTimes != null)
+      states = states();
+      if (states.equals(loadedStates)) {
+        if (refusedStates != null)
           LOG.info("{} was restored to the version whose certificate is still in use", certificates);
       } else {
         context = read();
-        loadedTimes = times; // after the read, so that files that could not be read are tried again
+        loadedStates = states; // after the read, so that files that could not be read are tried again
         LOG.info("{} was read again", certificates);
       }
-      refusedTimes = null;
-    } catch (IOException | RuntimeException unreadable) {
-      if (times.equals(refusedTimes)) return; // each change is logged once
-      refusedTimes = times;
-      LOG.warn("{} has changed and cannot be used, so the old certificate stays in use",
-          certificates, unreadable);
+      refusedStates = null;
+    } catch (IOException | RuntimeException unusable) {
+      if (states.equals(refusedStates)) return; // each change is logged once
+      refusedStates = states;
+      LOG.warn("{} or {} has changed and cannot be used, so the old certificate stays in use: {}", certificates, key,
+          Lines.thrown(unusable));
     }
   }
 
-  private List<FileTime> times() throws IOException {
-    var times = new ArrayList<>(List.of(Files.getLastModifiedTime(certificates), Files.getLastModifiedTime(key)));
-    if (authorities.isPresent()) times.add(Files.getLastModifiedTime(authorities.get()));
-    return times;
+  private List<PemState> states() throws IOException {
+    var states = new ArrayList<>(List.of(PemState.of(certificates), PemState.of(key)));
+    if (authorities.isPresent()) states.add(PemState.of(authorities.get()));
+    return states;
   }
 
   private SSLContext read() throws IOException {
     var trustManagers = trustManagers();
+    var keyText = Files.readString(key, StandardCharsets.ISO_8859_1);
+    if (ENCRYPTED_KEY.matcher(keyText).find() && !KEY.matcher(keyText).find()) throw encryptedKey();
     try {
       var chain = certificatesIn(certificates);
-      return contextOf(chain, privateKey(chain[0]), trustManagers);
+      return contextOf(chain, privateKey(keyText, chain[0]), trustManagers);
     } catch (GeneralSecurityException | IllegalArgumentException unusable) {
       throw new IllegalArgumentException(
           certificates + " and " + key + " have no certificate with its key: " + Lines.message(unusable)
@@ -124,6 +142,12 @@ final class PemFiles implements Supplier<SSLContext> {
               + "('openssl pkcs8 -topk8 -nocrypt' makes it)",
           unusable);
     }
+  }
+
+  private IllegalArgumentException encryptedKey() {
+    return new IllegalArgumentException("the private key in " + key + " is encrypted, and the server cannot ask for "
+        + "its password; decrypt it by 'openssl pkcs8 -topk8 -nocrypt -in \"" + key + "\" -out decrypted.pem', give "
+        + "decrypted.pem, and let only the user of the server read this file");
   }
 
   private static Certificate[] certificatesIn(Path file) throws IOException, GeneralSecurityException {
@@ -158,12 +182,18 @@ final class PemFiles implements Supplier<SSLContext> {
     return store;
   }
 
-  private PrivateKey privateKey(Certificate certificate) throws IOException, GeneralSecurityException {
-    var matcher = KEY.matcher(Files.readString(key, StandardCharsets.ISO_8859_1));
-    if (!matcher.find()) throw new GeneralSecurityException("there is no 'BEGIN PRIVATE KEY'");
-    var bytes = Base64.getMimeDecoder().decode(matcher.group(1));
+  private static PrivateKey privateKey(String pem, Certificate certificate) throws GeneralSecurityException {
+    var matcher = KEY.matcher(pem);
+    if (!matcher.find()) throw new GeneralSecurityException("there is no 'BEGIN PRIVATE KEY' with its end");
     String algorithm = certificate.getPublicKey().getAlgorithm();
-    var privateKey = KeyFactory.getInstance(algorithm).generatePrivate(new PKCS8EncodedKeySpec(bytes));
+    PrivateKey privateKey;
+    try {
+      var bytes = Base64.getMimeDecoder().decode(matcher.group(1));
+      privateKey = KeyFactory.getInstance(algorithm).generatePrivate(new PKCS8EncodedKeySpec(bytes));
+    } catch (InvalidKeySpecException | IllegalArgumentException malformed) {
+      throw new GeneralSecurityException("the key is malformed, or has another algorithm than the certificate ("
+          + algorithm + "): " + Lines.message(malformed), malformed);
+    }
     checkPair(privateKey, certificate);
     return privateKey;
   }

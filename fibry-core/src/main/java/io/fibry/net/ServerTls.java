@@ -50,17 +50,24 @@ public final class ServerTls {
   }
 
   /**
-   * Uses a certificate and its key from two files in PEM form, as authorities issue them. Changed
-   * files are read again for a new connection, at most once a second. While the files cannot be
-   * read, or do not fit together, the old certificate is used, and each change of the files is
-   * logged once.
+   * Uses a certificate and its key from two files in PEM form, as authorities issue them. An
+   * encrypted key is refused, because its password would have to be stored beside it.
+   *
+   * <p>The files are read again when they have changed, because a server shall not need a restart
+   * when its certificate expires. At most once a second, a new connection checks the modification
+   * times and the sizes of the files. A new certificate is used from this connection on; open
+   * connections keep the old certificate. While the files are missing or malformed, or do not fit
+   * together, the old certificate stays in use, and each change is logged once as a warning with
+   * its reason. Replace a file by a rename, so that the server never reads a part of it. For a
+   * certificate that must not change, use {@link #of(SSLContext)}.
    *
    * @param certificates the certificate of the server first, then the certificates that lead to its
    * authority
    * @param key the private key of the server (PKCS #8, not encrypted): {@code BEGIN PRIVATE KEY}
    * @return TLS that asks clients for no certificates
    * @throws java.io.UncheckedIOException if a file cannot be read
-   * @throws IllegalArgumentException if the files have no certificate with its key
+   * @throws IllegalArgumentException if the files have no certificate with its key, or the key is
+   * encrypted; the text then has the command that decrypts the key
    */
   public static ServerTls ofFiles(Path certificates, Path key) {
     return ofFiles(certificates, key, Optional.empty());
@@ -78,7 +85,8 @@ public final class ServerTls {
    * clients
    * @return TLS that asks clients for no certificates
    * @throws java.io.UncheckedIOException if a file cannot be read
-   * @throws IllegalArgumentException if the files have no certificate with its key, or no authority
+   * @throws IllegalArgumentException if the files have no certificate with its key, or no
+   * authority, or if the key is encrypted
    */
   public static ServerTls ofFiles(Path certificates, Path key, Path authorities) {
     return ofFiles(certificates, key, Optional.of(Objects.requireNonNull(authorities, "authorities")));

@@ -2,18 +2,22 @@ package io.fibry.net;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.fibry.support.Certificates;
 import io.fibry.support.Child;
+import io.fibry.testing.Promise;
 import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
+import javax.security.auth.x500.X500Principal;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -25,12 +29,16 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ForeignTlsClientsTest {
   private final ServerScope net = new ServerScope();
   private Path authority;
+  private Path key;
   private HttpServer server;
 
+  @TempDir
+  Path folder;
+
   @BeforeEach
-  void open(@TempDir Path folder) {
+  void open() {
     authority = folder.resolve("certificate.pem");
-    var key = folder.resolve("key.pem");
+    key = folder.resolve("key.pem");
     Certificates.write(Certificates.of("server", "EC"), authority, key);
     server = HttpServer.open(net.scope.anonymous(), 0, HttpRoutes.none().text("/count", exchange -> exchange.method()
         + " " + exchange.bodyAsBytes().length + " " + exchange.tls().orElseThrow().getProtocol() + "\n"),
@@ -126,6 +134,62 @@ class ForeignTlsClientsTest {
 
       assertTrue(output.contains("RENEGOTIATING"), output);
       assertTrue(exit != 0 || output.contains("error") || output.contains("closed"), output);
+    }
+  }
+
+  // ---- certificates of clients
+
+  private String runCurlAs(String name) {
+    var clientCertificate = folder.resolve(name + ".pem");
+    var clientKey = folder.resolve(name + "-key.pem");
+    Certificates.write(Certificates.of(name, "EC"), clientCertificate, clientKey);
+    return run("", "curl", "-sS", "--cacert", authority.toString(), "--cert", clientCertificate.toString(), "--key",
+        clientKey.toString(), url());
+  }
+
+  /** Unlike the client of the JDK, curl also sends a certificate that the server does not want. */
+  @Promise("27.62")
+  @Test
+  void onlyVerifiedCertificateOfCurlNamesClient() throws Exception {
+    var authorities = folder.resolve("authorities.pem");
+    Certificates.write(Certificates.of("client", "EC"), authorities, folder.resolve("unused.pem"));
+    var tls = ServerTls.ofFiles(authority, key, authorities);
+    server = HttpServer.open(net.scope.anonymous(), 0,
+        HttpRoutes.none().text("/count", exchange -> exchange.attribute(X500Principal.class).toString()),
+        o -> o.withTls(tls.withParameters(p -> p.setWantClientAuth(true))));
+
+    assertEquals("Optional[CN=client]", runCurlAs("client"));
+    var refusal = runCurlAs("eve");
+    assertTrue(refusal.startsWith("curl: "), refusal);
+    assertEquals("Optional.empty", run("", "curl", "-sS", "--cacert", authority.toString(), url()));
+  }
+
+  // ---- keys of OpenSSL
+
+  private void runOpenssl(String... arguments) {
+    var command = new ArrayList<>(List.of("openssl"));
+    command.addAll(List.of(arguments));
+    run("", command.toArray(String[]::new));
+  }
+
+  /** The command is in the text of the exception, and only lacks the password. */
+  @Promise("27.63")
+  @Test
+  void commandOfExceptionDecryptsKey() throws Exception {
+    var encryptedKey = folder.resolve("encrypted key.pem");
+    for (var options : List.of(List.of("pkcs8", "-topk8"), List.of("ec", "-aes128"))) {
+      var arguments = new ArrayList<>(options);
+      arguments.addAll(List.of("-in", key.toString(), "-out", encryptedKey.toString(), "-passout", "pass:secret"));
+      runOpenssl(arguments.toArray(String[]::new));
+      assertTrue(Files.readString(encryptedKey).contains("ENCRYPTED"), options::toString);
+
+      var text = assertThrows(IllegalArgumentException.class, () -> ServerTls.ofFiles(authority, encryptedKey))
+          .getMessage();
+      var decryptedKey = folder.resolve(options.getFirst() + ".pem");
+      var command = text.split("'")[1].replace("decrypted.pem", decryptedKey.toString());
+      run("", "sh", "-c", command + " -passin pass:secret");
+
+      ServerTls.ofFiles(authority, decryptedKey);
     }
   }
 }

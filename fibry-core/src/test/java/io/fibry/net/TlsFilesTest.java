@@ -136,7 +136,7 @@ class TlsFilesTest {
       passInterval();
       assertEquals("CN=old", nameInCertificate(acceptor, contextTrusting("old", "EC")));
       assertTrue(
-          logged.text().contains(" has changed and cannot be used, so the old certificate stays in use"));
+          logged.text().contains(" has changed and cannot be used, so the old certificate stays in use: "));
     }
     write("new", "EC");
     passInterval();
@@ -171,6 +171,30 @@ class TlsFilesTest {
     var otherCertificate = key.resolveSibling("other.pem");
     Certificates.write(Certificates.of("old", "EC"), otherCertificate, key);
     assertTrue(refusal().contains("the key belongs to another certificate"));
+  }
+
+  @Promise("27.63")
+  @ParameterizedTest
+  @ValueSource(strings = {"-----BEGIN ENCRYPTED PRIVATE KEY-----\n",
+    "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,00\n\n",
+    "-----BEGIN EC PRIVATE KEY-----\r\nProc-Type: 4, ENCRYPTED\r\n"})
+  void encryptedKeyIsRefusedWithCommandThatDecryptsIt(String beginning) throws Exception {
+    write("server", "EC");
+    Files.writeString(key, beginning + "AAAA\n-----END");
+
+    assertEquals("the private key in " + key + " is encrypted, and the server cannot ask for its password; decrypt it "
+        + "by 'openssl pkcs8 -topk8 -nocrypt -in \"" + key + "\" -out decrypted.pem', give decrypted.pem, and let only "
+        + "the user of the server read this file", refusal());
+  }
+
+  @Test
+  void unencryptedKeyBesideEncryptedKeyIsAccepted() throws Exception {
+    write("server", "EC");
+    Files.writeString(key, "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----\n"
+        + Files.readString(key));
+
+    assertEquals("CN=server",
+        nameInCertificate(open(ServerTls.ofFiles(certificate, key)), contextTrusting("server", "EC")));
   }
 
   /** The JDK trusts the certificates of every public authority if no authorities are given. */
