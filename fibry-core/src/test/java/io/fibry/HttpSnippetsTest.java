@@ -59,6 +59,18 @@ class HttpSnippetsTest {
   }
 
   @Test
+  void statsHavePercentilesOfEachRoute() throws Exception {
+    var server = Stereotypes.def().embeddedHttpServer(0, HttpRoutes.none().text("/hello", exchange -> "Hello"));
+    get(server, "/hello");
+    // @start region="percentile"
+    for (var route : server.stats())
+      print(route.route() + ": 99 of 100 within " + route.times().percentile(0.99).toMillis() + " ms");
+    // @end
+    assertEquals(2, printed.size());
+    server.close();
+  }
+
+  @Test
   void routesRespondWithTextStreamAndFile() throws Exception {
     Files.writeString(web.resolve("index.html"), "<p>shop</p>");
     // @start region="routes"

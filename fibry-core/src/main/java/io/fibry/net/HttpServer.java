@@ -48,22 +48,131 @@ public interface HttpServer extends Exitable {
   int port();
 
   /**
-   * Counts the exchanges of a route by their outcome. An exchange that becomes a WebSocket counts
-   * as over when the WebSocket begins, with the status 101. An exchange with an event stream is
-   * over when its client has disconnected.
+   * Counts and times the exchanges of a route. An exchange that becomes a WebSocket counts as over
+   * when the WebSocket begins, with the status 101. An exchange with an event stream is over when
+   * its client has disconnected.
    *
    * @param route the route as it was given, below the path at which it is mounted; empty for
    * malformed requests and requests without a route
-   * @param answered exchanges that are over, with any status
-   * @param failed exchanges that are over, with a status of 500 or above
-   * @param totalTime sum of the times from the first byte of a request until its response was
-   * written
+   * @param responses exchanges that are over, by their status
+   * @param times how long these exchanges took, from the first byte of a request until its response
+   * was written
    * @param openWebSockets WebSockets that are open now
    */
-  record RouteStats(String route, long answered, long failed, Duration totalTime, long openWebSockets) {}
+  record RouteStats(String route, ResponseCounts responses, ResponseTimes times, long openWebSockets) {
 
-  /** {@return the counts of each route since the server was opened} */
+    /** {@return exchanges that are over, with any status} */
+    public long answered() {
+      return times.count();
+    }
+
+    /** {@return exchanges that are over, with a status of 500 or above} */
+    public long failed() {
+      return responses.serverErrors() + responses.unavailable();
+    }
+
+    /** {@return the sum of the times of all exchanges that are over} */
+    public Duration totalTime() {
+      return times.total();
+    }
+  }
+
+  /**
+   * The numbers of responses by their status.
+   *
+   * @param upgraded responses with the status 101, each of which began a WebSocket
+   * @param successful responses with a status from 200 to 299
+   * @param redirected responses with a status from 300 to 399
+   * @param clientErrors responses with a status from 400 to 499
+   * @param serverErrors responses with a status of 500 or above, except 503
+   * @param unavailable responses with the status 503: the server, a full mailbox or an open circuit
+   * breaker refused the request
+   */
+  record ResponseCounts(long upgraded, long successful, long redirected, long clientErrors, long serverErrors,
+      long unavailable) {}
+
+  /**
+   * The times of exchanges, as a histogram: for each bound, the number of exchanges that took at
+   * most so long. Histograms of several servers can be added, which percentiles cannot.
+   *
+   * @param buckets the bounds in ascending order, with their counts; all routes have equal bounds
+   * @param count all exchanges, including exchanges above the last bound
+   * @param total the sum of the times
+   */
+  record ResponseTimes(List<TimeBucket> buckets, long count, Duration total) {
+
+    /** Keeps a copy of the list. */
+    public ResponseTimes {
+      buckets = List.copyOf(buckets);
+      Objects.requireNonNull(total, "total");
+    }
+
+    /**
+     * Estimates the time within which a fraction of the exchanges ended. The estimate assumes that
+     * the times in a bucket are spread evenly.
+     * {@snippet class="io.fibry.HttpSnippetsTest" region="percentile"}
+     *
+     * @param fraction from 0 to 1, such as 0.99 for the 99th percentile
+     * @return at most the last bound; zero if there was no exchange
+     */
+    public Duration percentile(double fraction) {
+      if (!(fraction >= 0 && fraction <= 1)) throw new IllegalArgumentException(
+          "there is no percentile for the fraction " + fraction + "; give 0 to 1, such as 0.99");
+      double rank = fraction * count;
+      var lowerBound = Duration.ZERO;
+      long countBelow = 0;
+      for (var bucket : buckets) {
+        if (bucket.count > countBelow && bucket.count >= rank) return lowerBound.plusNanos((long) (bucket.bound
+            .minus(lowerBound).toNanos() * (rank - countBelow) / (bucket.count - countBelow)));
+        lowerBound = bucket.bound;
+        countBelow = bucket.count;
+      }
+      return count == 0 ? Duration.ZERO : lowerBound;
+    }
+  }
+
+  /**
+   * A bucket of a histogram of times.
+   *
+   * @param bound the maximum time that the bucket counts
+   * @param count exchanges that took at most so long, including the exchanges of lower buckets
+   */
+  record TimeBucket(Duration bound, long count) {}
+
+  /** {@return the counts and times of each route since the server was opened} */
   List<RouteStats> stats();
+
+  /** Code that is called at the end of each exchange, by {@link #onExchangeEnd}. */
+  @FunctionalInterface
+  interface ExchangeListener {
+
+    /**
+     * Called when an exchange is over. Runs on the thread of the connection, before its next
+     * exchange, so it must be quick. If it throws, the exception is logged.
+     *
+     * @param route the route, as in {@link RouteStats}
+     * @param status the status of the response; 101 if the exchange became a WebSocket
+     * @param duration from the first byte of the request until the response was written
+     */
+    void exchangeEnded(String route, int status, Duration duration);
+  }
+
+  /** The registration of a listener by {@link #onExchangeEnd}. */
+  interface ExchangeHook extends AutoCloseable {
+
+    /** Removes the listener. Calls that have begun continue. */
+    @Override
+    void close();
+  }
+
+  /**
+   * Calls a listener at the end of each exchange from now on, for example to record the times in a
+   * library for metrics.
+   *
+   * @param listener the code to call
+   * @return the registration, which can be cancelled
+   */
+  ExchangeHook onExchangeEnd(ExchangeListener listener);
 
   @Override
   HttpServer closeOnExit(AutoCloseable... resources);

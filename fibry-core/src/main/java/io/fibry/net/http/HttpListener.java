@@ -16,7 +16,9 @@ import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -32,6 +34,7 @@ public final class HttpListener extends Listener<HttpServer> implements HttpServ
   // one for each route; filled by the constructor, then only read
   private final Map<RouteTable.RouteEntry, RouteCounts> counts = new IdentityHashMap<>();
   private final RouteCounts unrouted = new RouteCounts();
+  private final List<ListenerHook> exchangeHooks = new CopyOnWriteArrayList<>();
 
   private HttpListener(ActorBuilder<?> builder, int port, RouteTable routes, HttpSettings settings) {
     super(builder, port, settings.limits(), settings.engines(), LOG);
@@ -76,6 +79,8 @@ public final class HttpListener extends Listener<HttpServer> implements HttpServ
     var routeCounts = route == null ? unrouted : counts.get(route);
     routeCounts.add(response.code(), nanos);
     if (response.isUpgraded()) routeCounts.webSocketOpened();
+    if (!exchangeHooks.isEmpty())
+      for (var hook : exchangeHooks) call(hook.listener, route, response.code(), nanos);
     if (settings.accessLog().isEmpty()) return;
     try {
       settings.accessLog().get()
@@ -92,6 +97,35 @@ public final class HttpListener extends Listener<HttpServer> implements HttpServ
     }
   }
 
+  private void call(ExchangeListener listener, RouteTable.RouteEntry route, int status, long nanos) {
+    try {
+      listener.exchangeEnded(route == null ? "" : route.pattern().text(), status, Duration.ofNanos(nanos));
+    } catch (RuntimeException failure) {
+      if (stackThrottle.isDue(failure)) LOG.error("{}: a listener for exchanges failed", this, failure);
+    }
+  }
+
+  @Override
+  public ExchangeHook onExchangeEnd(ExchangeListener listener) {
+    var hook = new ListenerHook(Objects.requireNonNull(listener, "listener"));
+    exchangeHooks.add(hook);
+    return hook;
+  }
+
+  /** A registered listener. Not a record, because a listener may be registered twice. */
+  private final class ListenerHook implements ExchangeHook {
+    private final ExchangeListener listener;
+
+    ListenerHook(ExchangeListener listener) {
+      this.listener = listener;
+    }
+
+    @Override
+    public void close() {
+      exchangeHooks.remove(this);
+    }
+  }
+
   @Override
   public void webSocketEnded(RouteTable.RouteEntry route) {
     counts.get(route).webSocketClosed();
@@ -100,14 +134,9 @@ public final class HttpListener extends Listener<HttpServer> implements HttpServ
   @Override
   public List<RouteStats> stats() {
     var stats = new ArrayList<RouteStats>();
-    for (var entry : routes.entries()) stats.add(stats(entry.pattern().text(), counts.get(entry)));
-    stats.add(stats("", unrouted)); // requests with 404 or 405, and malformed requests
+    for (var entry : routes.entries()) stats.add(counts.get(entry).stats(entry.pattern().text()));
+    stats.add(unrouted.stats("")); // requests with 404 or 405, and malformed requests
     return stats;
-  }
-
-  private static RouteStats stats(String route, RouteCounts counts) {
-    long failed = counts.failed(); // before the answered exchanges, so that no more have failed than were answered
-    return new RouteStats(route, counts.answered(), failed, counts.totalTime(), counts.openWebSockets());
   }
 
   @Override

@@ -397,6 +397,7 @@ class WebSocketContractTest {
       assertEquals(101, log.remove().status());
       var stat = server.stats().getFirst();
       assertEquals("/ 1 0 1", stat.route() + " " + stat.answered() + " " + stat.failed() + " " + stat.openWebSockets());
+      assertEquals(1, stat.responses().upgraded());
       assertTrue(stat.totalTime().isPositive());
       peer.close(1000);
       assertEquals(List.of("close 1000", "end"), peer.readToEnd());
