@@ -1,34 +1,50 @@
 package io.fibry.micrometer;
 
 import io.fibry.net.HttpServer;
+import io.fibry.net.HttpServer.ResponseCounts;
 import io.fibry.net.HttpServer.RouteStats;
+import io.fibry.net.HttpServer.TimeBucket;
 import io.micrometer.core.instrument.FunctionCounter;
-import io.micrometer.core.instrument.FunctionTimer;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.binder.MeterBinder;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
+import java.util.Map;
+import java.util.function.ToLongFunction;
 
 /**
- * Meters of an HTTP server's routes, with the tags {@code server} and {@code route}. The timer
- * {@code fibry.route.answered} and the counter {@code fibry.route.failed} measure exchanges. The
- * gauge {@code fibry.route.open} counts open WebSockets. Thread-safe.
+ * Meters of an HTTP server's routes, with the tags {@code server} and {@code route}. Thread-safe.
+ *
+ * <ul>
+ * <li>The timer {@code fibry.route.answered} times exchanges. It has fixed buckets, which
+ * monitoring systems such as Prometheus can add for several servers, and compute percentiles from.
+ * <li>The counter {@code fibry.route.responses} counts exchanges by their status, in the tag
+ * {@code outcome}, and {@code fibry.route.failed} counts all with a status of 500 or above.
+ * <li>The gauge {@code fibry.route.open} counts open WebSockets.
+ * </ul>
  * {@snippet class="io.fibry.micrometer.RouteMetersTest" region="routes"}
  *
  * <p>The tag has the template of the route, such as <code>/users/{id}</code>, and not the path of
  * the request. So the number of meters does not grow with the number of paths. Requests without a
- * route have the route {@value #NONE}. After the server has ended, the meters keep their last
- * values until {@link #close}.
+ * route have the route {@value #NONE}. The timer times exchanges that end after {@link #bindTo};
+ * the counters count exchanges since the server was opened. After the server has ended, the meters
+ * keep their last values until {@link #close}.
  */
 public final class RouteMeters implements MeterBinder, AutoCloseable {
   private static final String NONE = "none";
+  private static final String UNIT = "exchanges";
 
   private final Tags tags;
+  private final HttpServer server;
   private final CachedSample<List<RouteStats>> stats; // always the same routes, in the same order
   private final BoundMeters registered = new BoundMeters();
+  private final List<HttpServer.ExchangeHook> hooks = new ArrayList<>(); // guarded by the monitor
 
   /**
    * Makes meters with the tags {@code server} and {@code route}.
@@ -49,12 +65,15 @@ public final class RouteMeters implements MeterBinder, AutoCloseable {
    */
   public RouteMeters(String name, HttpServer server, Iterable<Tag> tags) {
     this.tags = Tags.of("server", name).and(tags);
+    this.server = server;
     this.stats = new CachedSample<>(server::stats);
   }
 
   @Override
-  public void bindTo(MeterRegistry registry) {
-    for (int i = 0; i < stats.sample().size(); i++) bind(registry, i);
+  public synchronized void bindTo(MeterRegistry registry) {
+    var timers = new HashMap<String, Timer>(); // by route; not changed after the listener is registered
+    for (int i = 0; i < stats.sample().size(); i++) bind(registry, i, timers);
+    hooks.add(server.onExchangeEnd((route, status, duration) -> timers.get(route).record(duration)));
   }
 
   /**
@@ -62,21 +81,38 @@ public final class RouteMeters implements MeterBinder, AutoCloseable {
    * {@code stats}. The lambdas have a strong reference, through this object, so {@code stats} is
    * not collected.
    */
-  private void bind(MeterRegistry registry, int index) {
+  private void bind(MeterRegistry registry, int index, Map<String, Timer> timers) {
     var route = statsAt(index).route();
     var routeTags = tags.and("route", route.isEmpty() ? NONE : route);
-    registered.add(registry, FunctionTimer
-        .builder("fibry.route.answered", stats, unused -> statsAt(index).answered(),
-            unused -> statsAt(index).totalTime().toNanos(),
-            TimeUnit.NANOSECONDS)
-        .tags(routeTags).description("Exchanges, from their first bytes until their answers were written")
-        .register(registry));
+    var timer = Timer.builder("fibry.route.answered").tags(routeTags)
+        .description("Exchanges, from their first bytes until their answers were written")
+        .serviceLevelObjectives(bounds(statsAt(index))).register(registry);
+    registered.add(registry, timer);
+    timers.put(route, timer);
+    bindCount(registry, index, routeTags, "upgraded", ResponseCounts::upgraded);
+    bindCount(registry, index, routeTags, "success", ResponseCounts::successful);
+    bindCount(registry, index, routeTags, "redirection", ResponseCounts::redirected);
+    bindCount(registry, index, routeTags, "client_error", ResponseCounts::clientErrors);
+    bindCount(registry, index, routeTags, "server_error", ResponseCounts::serverErrors);
+    bindCount(registry, index, routeTags, "unavailable", ResponseCounts::unavailable);
     registered.add(registry, FunctionCounter.builder("fibry.route.failed", stats, unused -> statsAt(index).failed())
-        .tags(routeTags).baseUnit("exchanges")
+        .tags(routeTags).baseUnit(UNIT)
         .description("Exchanges that were answered with 500 or above").register(registry));
     registered.add(registry,
         Gauge.builder("fibry.route.open", () -> statsAt(index).openWebSockets()).tags(routeTags).baseUnit("connections")
             .description("Open WebSockets").register(registry));
+  }
+
+  private void bindCount(MeterRegistry registry, int index, Tags routeTags, String outcome,
+      ToLongFunction<ResponseCounts> count) {
+    registered.add(registry, FunctionCounter
+        .builder("fibry.route.responses", stats, unused -> count.applyAsLong(statsAt(index).responses()))
+        .tags(routeTags).tag("outcome", outcome).baseUnit(UNIT).description("Exchanges by the status of their response")
+        .register(registry));
+  }
+
+  private static Duration[] bounds(RouteStats stats) {
+    return stats.times().buckets().stream().map(TimeBucket::bound).toArray(Duration[]::new);
   }
 
   private RouteStats statsAt(int index) {
@@ -85,7 +121,9 @@ public final class RouteMeters implements MeterBinder, AutoCloseable {
 
   /** Removes the meters from their registries. */
   @Override
-  public void close() {
+  public synchronized void close() {
+    hooks.forEach(HttpServer.ExchangeHook::close);
+    hooks.clear();
     registered.remove();
   }
 }

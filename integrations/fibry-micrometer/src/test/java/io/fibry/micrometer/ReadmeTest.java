@@ -76,7 +76,9 @@ class ReadmeTest {
       new RouteMeters("shop", server).bindTo(registry);
     }
 
-    assertEquals(registry.getMeters().stream().map(meter -> meter.getId().getName()).collect(Collectors.toSet()),
+    // the registry makes a gauge ".histogram" for each bucket of a timer
+    assertEquals(registry.getMeters().stream().map(meter -> meter.getId().getName())
+        .filter(name -> !name.endsWith(".histogram")).collect(Collectors.toSet()),
         METER.matcher(readme()).results().map(match -> match.group(1)).collect(Collectors.toSet()));
   }
 

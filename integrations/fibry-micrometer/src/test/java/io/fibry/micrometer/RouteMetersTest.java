@@ -16,6 +16,8 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.net.http.WebSocket;
+import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -49,8 +51,12 @@ class RouteMetersTest {
   }
 
   private long answeredCount(String route) {
-    return (long) registry.get("fibry.route.answered").tag("server", "shop").tag("route", route).functionTimer()
-        .count();
+    return registry.get("fibry.route.answered").tag("server", "shop").tag("route", route).timer().count();
+  }
+
+  private long responseCount(String route, String outcome) {
+    return (long) registry.get("fibry.route.responses").tags("server", "shop", "route", route, "outcome", outcome)
+        .functionCounter().count();
   }
 
   private long failedCount(String route) {
@@ -90,11 +96,60 @@ class RouteMetersTest {
         .map(meter -> meter.getId().getTag("route")).collect(Collectors.toSet()));
     var orders = server.stats().stream().filter(stats -> stats.route().equals("GET /orders/{id}")).findFirst();
     assertEquals(orders.orElseThrow().totalTime().toNanos(), registry.get("fibry.route.answered")
-        .tag("route", "GET /orders/{id}").functionTimer().totalTime(TimeUnit.NANOSECONDS), 1);
+        .tag("route", "GET /orders/{id}").timer().totalTime(TimeUnit.NANOSECONDS), 1);
     webSocket.abort();
     awaitFigure(0, () -> openCount("/live"));
 
     meters.close();
+    assertEquals(List.of(), registry.getMeters());
+  }
+
+  @Test
+  void responsesAreMeteredByStatus() throws Exception {
+    new RouteMeters("shop", server).bindTo(registry);
+    get("/orders/1");
+    get("/broken");
+    get("/broken");
+    get("/nowhere");
+    client.newWebSocketBuilder()
+        .buildAsync(URI.create("ws://localhost:" + server.port() + "/live"), new WebSocket.Listener() {}).get().abort();
+
+    awaitFigure(1, () -> responseCount("GET /orders/{id}", "success"));
+    awaitFigure(2, () -> responseCount("/broken", "unavailable"));
+    awaitFigure(1, () -> responseCount("none", "client_error"));
+    awaitFigure(1, () -> responseCount("/live", "upgraded"));
+    assertEquals(0, responseCount("/broken", "server_error"));
+    assertEquals(0, responseCount("GET /orders/{id}", "redirection"));
+  }
+
+  /** A registry for Prometheus exposes these buckets as {@code fibry_route_answered_seconds_bucket}. */
+  @Test
+  void timerHasBucketsOfServer() throws Exception {
+    new RouteMeters("shop", server).bindTo(registry);
+    for (int i = 0; i < 3; i++) get("/orders/" + i);
+    awaitFigure(3, () -> answeredCount("GET /orders/{id}"));
+
+    var timer = registry.get("fibry.route.answered").tag("route", "GET /orders/{id}").timer();
+    var buckets = timer.takeSnapshot().histogramCounts();
+
+    assertEquals(server.stats().getFirst().times().buckets().stream().map(HttpServer.TimeBucket::bound).toList(),
+        Arrays.stream(buckets).map(bucket -> Duration.ofNanos((long) bucket.bucket(TimeUnit.NANOSECONDS))).toList());
+    assertEquals(3, buckets[buckets.length - 1].count());
+  }
+
+  @Test
+  void exchangesAfterCloseAreNotTimed() throws Exception {
+    var meters = new RouteMeters("shop", server);
+    meters.bindTo(registry);
+    get("/orders/1");
+    awaitFigure(1, () -> answeredCount("GET /orders/{id}"));
+    var timer = registry.get("fibry.route.answered").tag("route", "GET /orders/{id}").timer();
+
+    meters.close();
+    get("/orders/2");
+    awaitFigure(2, () -> server.stats().getFirst().answered());
+
+    assertEquals(1, timer.count());
     assertEquals(List.of(), registry.getMeters());
   }
 

@@ -85,7 +85,7 @@ class MetricsTest {
         () -> HttpServer.open(ActorSystem.anonymous(), 0, HttpRoutes.none().text("/hello", exchange -> "hello"),
             o -> o))
         .run(context -> assertNotNull(context.getBean(MeterRegistry.class).get("fibry.route.answered")
-            .tags("server", "front", "route", "/hello").functionTimer()));
+            .tags("server", "front", "route", "/hello").timer()));
     runner.run(context -> assertNull(context.getBean(MeterRegistry.class).find("fibry.route.answered").meter()));
   }
 
