@@ -1,5 +1,9 @@
 package io.fibry.spi;
 
+import java.time.Duration;
+import java.util.Objects;
+import java.util.function.Consumer;
+
 /**
  * A message whose handling consists of many steps, such as a connection whose client decides how
  * long it lasts. Its actor is busy all the time, although no step takes long. Therefore dumps, the
@@ -7,8 +11,8 @@ package io.fibry.spi;
  * message. Each completed step counts as one handled message, and the message itself does not
  * count.
  *
- * <p>Both methods are called by threads that observe the actor, so they must be quick and
- * thread-safe.
+ * <p>The methods without a parameter are called by threads that observe the actor, so they must be
+ * quick and thread-safe.
  * {@snippet class="io.fibry.StepTextsTest" region="steps"}
  */
 public interface MultiStepMessage {
@@ -23,4 +27,19 @@ public interface MultiStepMessage {
 
   /** {@return how many steps are completed} */
   long completedSteps();
+
+  /**
+   * Calls a listener at the end of each further step, with the time for which the handler has
+   * worked on the step. The time in which the handler waits for the other side is not included. By
+   * default no listener is called, so the steps are not timed. A
+   * {@link io.fibry.ContextPropagator} may call this method when it restores the context of the
+   * message; the connections of servers support it.
+   *
+   * @param listener called on the handler's thread; must be quick, and must not throw
+   * @return removes the listener; closed on the handler's thread
+   */
+  default AutoCloseable onStepEnd(Consumer<? super Duration> listener) {
+    Objects.requireNonNull(listener, "listener");
+    return () -> {};
+  }
 }

@@ -136,9 +136,9 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
     socket.step.begin(exchange);
     try {
       handle(entry.handler(), exchange, response, body);
-      socket.step.end();
+      socket.step.endLast(); // an exchange that became a WebSocket has ended already
     } catch (Throwable failure) {
-      if (socket.isClientError(failure)) socket.step.end();
+      if (socket.isClientError(failure)) socket.step.endLast();
       else socket.step.fail(); // the conversation counts as failed
       throw failure;
     } finally {

@@ -23,6 +23,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import javax.net.ssl.SSLEngine;
 import org.slf4j.Logger;
@@ -54,6 +55,11 @@ public abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
     @Override
     default long completedSteps() {
       return socket().step.completedSteps();
+    }
+
+    @Override
+    default AutoCloseable onStepEnd(Consumer<? super Duration> listener) {
+      return socket().step.onStepEnd(listener);
     }
   }
 

@@ -57,6 +57,8 @@ public record WebSocketHandshake(ServerExchange exchange, WebSocketSettings sett
     exchange.response.permit.release(); // the conversation may last for hours
     exchange.endTimeLimit();
     exchange.response.upgrade(upgradeHeaders);
+    exchange.socket.step.end(); // the following steps are the messages of the WebSocket
+    exchange.socket.step.beginUncounted(exchange); // until the first message
     webSocket.converse(handler);
   }
 
