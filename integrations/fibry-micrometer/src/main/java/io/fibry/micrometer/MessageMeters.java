@@ -1,6 +1,8 @@
 package io.fibry.micrometer;
 
+import io.fibry.Actor;
 import io.fibry.ContextPropagator;
+import io.fibry.spi.MultiStepMessage;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.Tags;
@@ -20,6 +22,10 @@ import org.jspecify.annotations.Nullable;
  * propagators and are not timed. The messages of one periodic timer, and the messages of one
  * {@code sendMessages}, share one capture. Only the first of them records a wait, which includes
  * a timer's delay.
+ *
+ * <p>The connections of servers are messages with many steps. So {@code fibry.handling} records
+ * each exchange, line, frame and WebSocket message, without the time in which the handler waits for
+ * its client, and not the connection. The wait is recorded once for a connection.
  */
 public final class MessageMeters implements MeterBinder, ContextPropagator<@Nullable SendTime>, AutoCloseable {
   private final Tags tags;
@@ -67,6 +73,11 @@ public final class MessageMeters implements MeterBinder, ContextPropagator<@Null
   @Override
   public AutoCloseable restore(@Nullable SendTime sent) {
     return sent == null ? () -> {} : sent.begin(); // not called with null, because null means that nothing was captured
+  }
+
+  @Override
+  public AutoCloseable restore(@Nullable SendTime sent, Actor<?> actor, Object message) {
+    return sent != null && message instanceof MultiStepMessage steps ? sent.beginSteps(steps) : restore(sent);
   }
 
   /** Removes the timers from their registries. Messages that are sent later are not timed. */

@@ -1,5 +1,6 @@
 package io.fibry.micrometer;
 
+import io.fibry.spi.MultiStepMessage;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
@@ -18,9 +19,19 @@ final class SendTime {
 
   AutoCloseable begin() {
     long startNanos = System.nanoTime();
+    recordWait(startNanos);
+    return () -> recordHandling(System.nanoTime() - startNanos);
+  }
+
+  /** Begins a message whose steps are timed, but not the message itself. */
+  AutoCloseable beginSteps(MultiStepMessage steps) {
+    recordWait(System.nanoTime());
+    return steps.onStepEnd(duration -> recordHandling(duration.toNanos()));
+  }
+
+  private void recordWait(long startNanos) {
     if (!isWaitRecorded) for (var pair : timers) pair.waiting().record(startNanos - sentNanos, TimeUnit.NANOSECONDS);
     isWaitRecorded = true;
-    return () -> recordHandling(System.nanoTime() - startNanos);
   }
 
   private void recordHandling(long handlingNanos) {

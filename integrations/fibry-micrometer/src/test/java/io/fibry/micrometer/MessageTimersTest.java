@@ -5,12 +5,18 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.FailurePolicy;
+import io.fibry.net.HttpRoutes;
+import io.fibry.net.HttpServer;
+import io.fibry.spi.MultiStepMessage;
 import io.fibry.support.Patience;
 import io.fibry.test.TestScope;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.WebSocket;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -118,6 +124,45 @@ class MessageTimersTest {
     assertEquals(List.of(), registry.getMeters());
     assertEquals(1, actor.ask(1));
     assertNull(timers.capture());
+  }
+
+  @Test
+  void webSocketIsTimedByItsMessages() throws Exception {
+    timers.bindTo(registry);
+    var routes = HttpRoutes.none().webSocket("/live", connection -> connection.texts().forEach(text -> {}));
+    try (var server = HttpServer.open(scope.anonymous(), 0, routes, o -> o);
+        var client = HttpClient.newHttpClient()) {
+      var webSocket = client.newWebSocketBuilder()
+          .buildAsync(URI.create("ws://localhost:" + server.port() + "/live"), new WebSocket.Listener() {}).get();
+      for (int i = 0; i < 3; i++) webSocket.sendText("hello", true).get();
+
+      Patience.eventually(() -> handling().count() == 4); // the handshake, and each message while the WebSocket is open
+      assertEquals(1, server.stats().getFirst().openWebSockets());
+      webSocket.abort();
+      Patience.eventually(() -> server.stats().getFirst().openWebSockets() == 0);
+
+      assertEquals(4, handling().count());
+    }
+  }
+
+  @Test
+  void messageWithoutTimedStepsRecordsItsWaitOnly() {
+    record Untimed() implements MultiStepMessage {
+      @Override
+      public Object currentStep() {
+        return "a step";
+      }
+
+      @Override
+      public long completedSteps() {
+        return 1;
+      }
+    }
+    timers.bindTo(registry);
+    scope.anonymous().newActor((Untimed message) -> {}).sendMessage(new Untimed());
+    scope.assertQuiet();
+
+    assertEquals(List.of(1L, 0L), List.of(waiting().count(), handling().count()));
   }
 
   @Test
