@@ -3,6 +3,9 @@ package io.fibry;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.DeadLetter.Reason;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
 import io.fibry.net.HttpRoutes;
 import io.fibry.net.HttpServer;
 import io.fibry.pool.Pools;
@@ -16,9 +19,11 @@ import java.net.InetAddress;
 import java.net.Socket;
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Tests {@link ActorStats}, which contain as data the statistics that a dump shows as text. */
@@ -46,7 +51,8 @@ class ActorStatsTest {
     actor.sendMessage("one");
     actor.sendMessage(new IllegalStateException("planned"));
     assertTrue(scope.awaitQuiescence(Patience.LONG));
-    assertEquals(new ActorStats(List.of("app"), "worker", "FIBER", 0, 1, 1, "idle", Duration.ZERO), statsOf("worker"));
+    assertEquals(new ActorStats(List.of("app"), "worker", "FIBER", 0, 1, 1, 0, "idle", Duration.ZERO),
+        statsOf("worker"));
 
     Gate.occupy(actor);
     actor.sendMessage("waits");
@@ -58,6 +64,69 @@ class ActorStatsTest {
     assertTrue(stats.busyFor().compareTo(Duration.ofSeconds(3)) >= 0, stats::toString);
     assertTrue(stats.activity().startsWith("has been handling") || stats.activity().startsWith("is handling"),
         stats.activity());
+  }
+
+  private void assertRefusedCount(long expected, String name) {
+    assertEquals(expected, statsOf(name).refused());
+    assertTrue(scope.dump().contains("; 0 handled, " + expected + " refused\n"), scope.dump());
+    var unhandled = scope.report().unhandled();
+    assertEquals(expected, unhandled.get(Reason.REJECTED) + unhandled.get(Reason.DROPPED));
+  }
+
+  @Promise("19.81")
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "BLOCK")
+  void messagesThatFullMailboxRefusesAreCounted(Overflow overflow) {
+    var actor = scope.named("full").mailbox(Mailbox.bounded(1, overflow)).newActorWithReturn((Object message) -> {
+      Gate.passOrThrow(message);
+      return message;
+    });
+    Gate.occupy(actor);
+
+    for (var message : List.of("waits", "second", "third")) actor.sendMessage(message);
+    actor.sendMessageReturn("request");
+
+    assertRefusedCount(3, "full");
+  }
+
+  @Promise("19.81")
+  @Test
+  void eachMessageOfRefusedBlockIsCounted() {
+    var actor = scope.named("full").mailbox(Mailbox.bounded(2, Overflow.REJECT)).newActor(Gate::passOrThrow);
+    Gate.occupy(actor);
+
+    actor.sendMessage("waits");
+    actor.sendMessages(List.of("second", "third"));
+
+    assertRefusedCount(2, "full");
+  }
+
+  @Promise("19.81")
+  @Test
+  void messagesThatPoolRefusesAreCounted() {
+    var builder = scope.named("pool").mailbox(Mailbox.bounded(1, Overflow.REJECT));
+    var pool = Pools.fixed(builder, 1).newActor(Gate::passOrThrow);
+    Gate.occupy(pool);
+
+    for (var message : List.of("waits", "second", "third")) pool.sendMessage(message);
+
+    assertEquals(2, statsOf("pool").refused());
+  }
+
+  /** The senders are platform threads, so that they refuse messages at the same time. */
+  @Promise("19.81")
+  @Test
+  void refusalsOfConcurrentSendersAreAllCounted() {
+    var actor = scope.named("full").mailbox(Mailbox.bounded(1, Overflow.REJECT)).newActor(Gate::passOrThrow);
+    Gate.occupy(actor);
+    actor.sendMessage("waits");
+
+    var senders = Stream.generate(() -> Thread.ofPlatform().start(() -> {
+      for (int i = 0; i < 1_000; i++) actor.sendMessage("refused");
+    })).limit(4).toList();
+    senders.forEach(Patience::awaitEnd);
+
+    assertRefusedCount(4_000, "full");
   }
 
   @Promise("19.10")

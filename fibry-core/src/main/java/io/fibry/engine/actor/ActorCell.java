@@ -157,7 +157,7 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
     if (refusal == Reason.CANCELLED) request.cancel(false);
     else if (refusal == Reason.EXPIRED) request.expire(message);
     else {
-      owner().accounts().countUnhandled(refusal);
+      countUnhandled(refusal);
       request.fail(
           refusal == Reason.UNDELIVERED ? stopped(message, FailureOutcome.NOT_DONE) : mailboxFull(request, message));
     }
@@ -293,7 +293,7 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
 
   @Override
   public void onWithdrawn(RequestFuture<?> request, Reason reason) {
-    owner().accounts().countUnhandled(reason);
+    countUnhandled(reason);
     if (reason == Reason.EXPIRED) for (var cell : workersAndSelf()) cell.restartUnclaimed();
   }
 

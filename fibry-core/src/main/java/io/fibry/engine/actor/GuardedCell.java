@@ -24,6 +24,7 @@ import io.fibry.mailbox.Overflow;
 import io.fibry.time.Scheduler;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLongFieldUpdater;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Predicate;
 
@@ -32,7 +33,12 @@ import java.util.function.Predicate;
  * the shared queue of a pool.
  */
 class GuardedCell extends ActorCell {
+  // no VarHandle: its first use needs more stack, and the sender may be near the end of its stack
+  private static final AtomicLongFieldUpdater<GuardedCell> REFUSED =
+      AtomicLongFieldUpdater.newUpdater(GuardedCell.class, "refused");
+
   private final GuardedQueue<Object> queue;
+  private volatile long refused; // messages that the mailbox refused or dropped; incremented by senders
 
   GuardedCell(ActorBehavior behavior, GuardedQueue<Object> queue) {
     super(behavior);
@@ -165,6 +171,17 @@ class GuardedCell extends ActorCell {
     return foundCycle.get() != null;
   }
 
+  @Override
+  protected void countUnhandled(Reason reason) {
+    super.countUnhandled(reason);
+    if (reason == Reason.REJECTED || reason == Reason.DROPPED) REFUSED.getAndIncrement(this);
+  }
+
+  @Override
+  public long refused() {
+    return refused;
+  }
+
   private void drop(Object node) {
     JfrEvents.recordPressure(this, capacity(), Reason.DROPPED, 0);
     if (node instanceof Envelope envelope) {
@@ -176,7 +193,7 @@ class GuardedCell extends ActorCell {
       Object message = request.begin();
       request.entry = null;
       if (message == null) return;
-      owner().accounts().countUnhandled(Reason.DROPPED);
+      countUnhandled(Reason.DROPPED);
       request.fail(RequestFailures.full(this, message, capacity()));
     }
   }

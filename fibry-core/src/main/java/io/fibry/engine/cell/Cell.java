@@ -384,6 +384,16 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     return counts == null ? 0 : counts.failed;
   }
 
+  /** Returns how many messages the mailbox has refused or dropped. */
+  public long refused() {
+    return 0;
+  }
+
+  /** Counts a message that this actor has not handled. */
+  protected void countUnhandled(Reason reason) {
+    owner().accounts().countUnhandled(reason);
+  }
+
   /**
    * Returns whether this actor has nothing to do. If the scope has a manual clock, an actor is also
    * quiet while it waits for that clock, or for an actor of {@code others}, which the caller also
@@ -617,7 +627,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   final void failUndelivered(Object message, RequestFuture<?> request) {
     if (request == null) DeadLetters.addAtEnd(this, message);
     else {
-      owner().accounts().countUnhandled(Reason.UNDELIVERED);
+      countUnhandled(Reason.UNDELIVERED);
       request.fail(publicCell().stopped(message, FailureOutcome.NOT_DONE));
     }
   }

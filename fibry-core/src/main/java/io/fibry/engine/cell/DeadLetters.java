@@ -55,7 +55,7 @@ public final class DeadLetters {
     boolean isClientGone = settings.isForClient()
         && (reason == Reason.UNDELIVERED || reason == Reason.FAILED && cause instanceof IOException);
     if (isClientGone) reason = Reason.DISCONNECTED;
-    accounts.countUnhandled(reason);
+    cell.countUnhandled(reason);
     JfrEvents.recordDeadLetter(cell, message, reason);
     if (LISTENING.get() != null) return NO_LISTENER;
     var letter = new ActorDeadLetter(cell.publicCell(), message, reason, Optional.ofNullable(cause));

@@ -41,6 +41,7 @@ final class ScopeDump {
       text.append("; ").append(waiting).append(waiting == MAX_COUNTED ? " or more" : "").append(" waiting");
     text.append("; ").append(cell.handled()).append(" handled");
     if (cell.failed() > 0) text.append(", ").append(cell.failed()).append(" failed");
+    if (cell.refused() > 0) text.append(", ").append(cell.refused()).append(" refused");
     text.append('\n');
     for (var worker : cell.workersAndSelf()) if (worker != cell && !worker.isIdle()) add(worker, indent + "  ");
   }

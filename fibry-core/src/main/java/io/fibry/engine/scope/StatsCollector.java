@@ -32,6 +32,6 @@ final class StatsCollector {
     // text
     long busyNanos = cell.workersAndSelf().stream().mapToLong(ActorInspector::busyNanos).max().orElse(0);
     return new ActorStats(scopeNames, cell.name(), cell.strategyText(), cell.countQueued(ScopeDump.MAX_COUNTED),
-        cell.handled(), cell.failed(), activity, Duration.ofNanos(busyNanos));
+        cell.handled(), cell.failed(), cell.refused(), activity, Duration.ofNanos(busyNanos));
   }
 }

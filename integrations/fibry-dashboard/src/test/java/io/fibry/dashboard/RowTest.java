@@ -22,8 +22,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 class RowTest {
 
   private static ActorRow row(int number, long waitingCount, long failedCount, int busyMillis, double perSecond) {
-    return new ActorRow(new ActorStats(List.of("app"), "actor-" + number, "FIBER", waitingCount, 0, failedCount, "idle",
-        Duration.ofMillis(busyMillis)), 0, perSecond);
+    return new ActorRow(new ActorStats(List.of("app"), "actor-" + number, "FIBER", waitingCount, 0, failedCount, 0,
+        "idle", Duration.ofMillis(busyMillis)), 0, perSecond);
   }
 
   private static List<String> names(List<ActorRow> rows) {
