@@ -20,8 +20,8 @@ import java.util.function.ToDoubleFunction;
 
 /**
  * Meters of chosen actors, with the tags {@code scope} and {@code actor}: the counters
- * {@code fibry.actor.handled} and {@code fibry.actor.failed}, and the gauges
- * {@code fibry.actor.waiting} and {@code fibry.actor.busy}. Thread-safe.
+ * {@code fibry.actor.handled}, {@code fibry.actor.failed} and {@code fibry.actor.refused}, and the
+ * gauges {@code fibry.actor.waiting} and {@code fibry.actor.busy}. Thread-safe.
  *
  * <p>The names are given in advance, so the number of meters does not grow with the number of
  * actors. If several actors in nested scopes have one name, the meters show the first of them.
@@ -80,6 +80,8 @@ public final class ActorMeters implements MeterBinder, AutoCloseable {
     for (var name : actors) {
       count(registry, name, "handled", "Messages and steps that an actor has handled", ActorStats::handled);
       count(registry, name, "failed", "Messages at which an actor has failed", ActorStats::failed);
+      count(registry, name, "refused", "Messages that the full mailbox of an actor has refused or dropped",
+          ActorStats::refused);
       var actorTags = tags.and("actor", name);
       registered.add(registry, Gauge.builder("fibry.actor.waiting", () -> gauge(name, ActorStats::queued))
           .tags(actorTags).baseUnit(ScopeMeters.UNIT)

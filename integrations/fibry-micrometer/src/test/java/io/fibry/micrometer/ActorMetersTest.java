@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.FailurePolicy;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
 import io.fibry.support.Patience;
 import io.fibry.test.TestScope;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -51,6 +53,29 @@ class ActorMetersTest {
         assertTrue(gauge("fibry.actor.busy", "orders") > 0);
         assertEquals(1, counter("fibry.actor.handled", "payments"));
         assertEquals(0, gauge("fibry.actor.busy", "payments"));
+      } finally {
+        gate.countDown();
+      }
+    }
+  }
+
+  @Test
+  void counterShowsMessagesThatMailboxRefused() {
+    try (var scope = TestScope.fibers()) {
+      var gate = new CountDownLatch(1);
+      var entered = new CountDownLatch(1);
+      var actor = scope.named("orders").mailbox(Mailbox.bounded(1, Overflow.REJECT)).newActor((String message) -> {
+        entered.countDown();
+        gate.await();
+      });
+      try {
+        actor.sendMessage("handled");
+        Patience.await(entered);
+        for (var message : List.of("waits", "refused", "refused")) actor.sendMessage(message);
+
+        new ActorMeters(scope, "orders").bindTo(registry);
+
+        assertEquals(2, counter("fibry.actor.refused", "orders"));
       } finally {
         gate.countDown();
       }
