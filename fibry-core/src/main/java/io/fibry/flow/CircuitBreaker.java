@@ -92,6 +92,20 @@ public final class CircuitBreaker {
     return circuit.state();
   }
 
+  /**
+   * The counts of a breaker at one moment.
+   *
+   * @param permitted calls that the breaker has let begin
+   * @param failed permitted calls that count as failed by the options of the breaker
+   * @param refused calls that the open or half-open breaker has refused
+   */
+  public record BreakerStats(long permitted, long failed, long refused) {}
+
+  /** {@return the counts since the breaker was made} */
+  public BreakerStats stats() {
+    return circuit.stats();
+  }
+
   private void run(Object message, Handler.Task next) throws Exception {
     SendStackProbe.probe(); // throws here if the stack is nearly full, because `leave` must not fail
     long start = clock.nanoTime();

@@ -1,5 +1,6 @@
 package io.fibry.flow;
 
+import io.fibry.flow.CircuitBreaker.BreakerStats;
 import io.fibry.flow.CircuitBreaker.State;
 
 /**
@@ -26,6 +27,9 @@ final class CircuitState {
   private int calls; // calls in the ring buffer; in HALF_OPEN, probes that have begun
   private int failedCalls; // failed calls in the ring buffer
   private int successfulProbes;
+  private long permitted; // all calls that have begun
+  private long failed; // all calls that have failed
+  private long refused; // all calls that were refused
   private int nextIndex; // where the result of the next call is stored in the ring buffer
 
   CircuitState(int windowSize, int minCalls, double failureRate, long pause, int probes) {
@@ -40,6 +44,10 @@ final class CircuitState {
     return state;
   }
 
+  synchronized BreakerStats stats() {
+    return new BreakerStats(permitted, failed, refused);
+  }
+
   /**
    * Returns the number of the current period, which the call passes to {@code leave} or
    * {@code ignore}. If the call must not begin, returns {@code REFUSED_OPEN} or
@@ -50,13 +58,17 @@ final class CircuitState {
     // after another pause
     if (state != State.CLOSED && now - periodStart >= pause && (state == State.OPEN || calls == probes))
       begin(State.HALF_OPEN, now);
-    if (state == State.OPEN) return REFUSED_OPEN;
-    if (state == State.HALF_OPEN && calls == probes) return REFUSED_HALF_OPEN;
+    if (state == State.OPEN || state == State.HALF_OPEN && calls == probes) {
+      refused++;
+      return state == State.OPEN ? REFUSED_OPEN : REFUSED_HALF_OPEN;
+    }
+    permitted++;
     if (state == State.HALF_OPEN) calls++;
     return period;
   }
 
   synchronized StateChange leave(long callPeriod, long now, boolean hasFailed) {
+    if (hasFailed) failed++;
     if (callPeriod != period) return StateChange.NONE;
     if (state == State.HALF_OPEN) return endProbe(now, hasFailed);
     add(hasFailed);

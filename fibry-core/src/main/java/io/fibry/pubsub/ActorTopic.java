@@ -19,6 +19,7 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 
@@ -41,6 +42,9 @@ final class ActorTopic<M> extends ForwardingGroup<Topic<M>> implements Topic<M>,
   private final Actor<M> owner;
   // null once the topic ends; immutable lists, written under the monitor, read by publishers
   private volatile List<Subscriber<M>> subscribers = List.of();
+  private final LongAdder published = new LongAdder();
+  private final LongAdder delivered = new LongAdder();
+  private final LongAdder refused = new LongAdder();
   private volatile boolean isDiscardingQueued; // false -> true, by askExit and kill: queued messages are undelivered
 
   ActorTopic(ActorBuilder<? super M> builder) {
@@ -57,6 +61,7 @@ final class ActorTopic<M> extends ForwardingGroup<Topic<M>> implements Topic<M>,
       owner.sendMessage(message);
       return;
     }
+    published.increment();
     AskCycleException cycle = null;
     for (var subscriber : currentSubscribers) {
       try {
@@ -67,6 +72,18 @@ final class ActorTopic<M> extends ForwardingGroup<Topic<M>> implements Topic<M>,
       }
     }
     if (cycle != null) throw cycle;
+  }
+
+  @Override
+  public TopicStats stats() {
+    var currentSubscribers = subscribers;
+    return new TopicStats(published.sum(), delivered.sum(), refused.sum(),
+        currentSubscribers == null ? 0 : currentSubscribers.size());
+  }
+
+  @Override
+  public void countDelivery(boolean isAccepted) {
+    (isAccepted ? delivered : refused).increment();
   }
 
   @Override

@@ -14,6 +14,9 @@ abstract class Subscriber<M> implements Subscription {
     /** Returns the text of a message for logs. */
     String describe(M message);
 
+    /** Counts a delivery, which the subscriber has accepted or refused. */
+    void countDelivery(boolean isAccepted);
+
     /** Returns whether even messages that were published before the end stay undelivered. */
     boolean isDiscardingQueued();
 
@@ -45,14 +48,17 @@ abstract class Subscriber<M> implements Subscription {
    */
   final void deliver(M message) {
     if (!isOpen) return;
+    boolean isAccepted = false;
     try {
-      if (offer(message)) return;
+      isAccepted = offer(message);
     } catch (AskCycleException cycle) {
+      topic.countDelivery(false);
       throw cycle;
     } catch (Throwable refusal) {
       LOG.error("topic '{}': a subscriber did not take {}", topic.name(), topic.describe(message), refusal);
     }
-    if (isGone()) leave(); // leaves now, because the watcher may be notified later
+    topic.countDelivery(isAccepted);
+    if (!isAccepted && isGone()) leave(); // leaves now, because the watcher may be notified later
   }
 
   /** Offers a message. Returns false if it became a dead letter. */

@@ -97,6 +97,25 @@ public interface Topic<M> extends Exitable {
    */
   Subscription subscribeOn(Executor executor, Handler<M> subscriber);
 
+  /**
+   * The counts of a topic at one moment.
+   *
+   * @param published messages that were published before the topic ended
+   * @param delivered deliveries that subscribers have accepted: each message is delivered once to
+   * each subscriber
+   * @param refused deliveries that subscribers have refused, for example because a mailbox was full
+   * @param subscribers subscriptions that are open now
+   */
+  record TopicStats(long published, long delivered, long refused, int subscribers) {}
+
+  /**
+   * Returns the counts since the topic was opened. A message that a mailbox has accepted and then
+   * dropped counts as delivered here, and as refused in the statistics of its actor.
+   *
+   * @return the counts; a topic of a cluster counts the messages that reach this node
+   */
+  TopicStats stats();
+
   @Override
   Topic<M> closeOnExit(AutoCloseable... resources);
 }

@@ -13,6 +13,7 @@ import io.fibry.Handler;
 import io.fibry.Strategy;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.pubsub.Topic.TopicStats;
 import io.fibry.support.Patience;
 import io.fibry.testing.Gate;
 import io.fibry.testing.Promise;
@@ -21,6 +22,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import org.junit.jupiter.api.Test;
 
 class TopicTest extends TopicFixture {
@@ -31,6 +33,30 @@ class TopicTest extends TopicFixture {
     topic.publish(1);
 
     assertEquals(List.of(), letters.all);
+  }
+
+  @Promise("19.82")
+  @Test
+  void topicCountsItsMessagesAndDeliveries() {
+    topic.publish("without subscribers");
+    topic.subscribeToLatest(message -> {});
+    var full = scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.REJECT)).newActor(Gate::passOrThrow);
+    Gate.occupy(full);
+    var subscription = topic.subscribe(full);
+    Executor refusing = task -> {
+      throw new RejectedExecutionException("planned");
+    };
+    var refusingSubscription = topic.subscribeOn(refusing, message -> {});
+    topic.publish("first");
+    refusingSubscription.close();
+    topic.publish("second");
+
+    assertEquals(new TopicStats(3, 3, 2, 2), topic.stats()); // `full` refused the second, the executor the first
+    subscription.close();
+    assertEquals(1, topic.stats().subscribers());
+    topic.kill();
+    topic.publish("too late");
+    assertEquals(new TopicStats(3, 3, 2, 0), topic.stats());
   }
 
   @Test

@@ -111,6 +111,11 @@ public final class ClusterTopic<M> extends ForwardingExitable<Topic<M>> implemen
   }
 
   @Override
+  public TopicStats stats() {
+    return localTopic.stats();
+  }
+
+  @Override
   public String toString() {
     return "remote topic '" + name + "'";
   }
