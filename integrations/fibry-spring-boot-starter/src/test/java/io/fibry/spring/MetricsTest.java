@@ -89,6 +89,13 @@ class MetricsTest {
     runner.run(context -> assertNull(context.getBean(MeterRegistry.class).find("fibry.route.answered").meter()));
   }
 
+  /** Java 21 has no bean of its scheduler. */
+  @Test
+  void schedulerIsMeteredIfJavaHasItsBean() {
+    runner.run(context -> assertEquals(Runtime.version().feature() >= 24,
+        context.getBean(MeterRegistry.class).find("fibry.scheduler.queued").meter() != null));
+  }
+
   @Test
   void noMetersExistWithoutRegistry() {
     base.run(context -> assertFalse(context.containsBean("fibryScopeMetrics")));

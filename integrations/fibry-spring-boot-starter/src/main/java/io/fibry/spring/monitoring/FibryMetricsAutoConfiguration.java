@@ -4,6 +4,7 @@ import io.fibry.ActorScope;
 import io.fibry.cluster.Cluster;
 import io.fibry.micrometer.NodeMeters;
 import io.fibry.micrometer.RouteMeters;
+import io.fibry.micrometer.SchedulerMeters;
 import io.fibry.micrometer.ScopeMeters;
 import io.fibry.micrometer.StoreMeters;
 import io.fibry.net.HttpServer;
@@ -24,7 +25,10 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** Registers Micrometer meters of scopes, message times, HTTP routes, stores and the node. */
+/**
+ * Registers Micrometer meters of scopes, message times, HTTP routes, the scheduler of virtual
+ * threads, stores and the node.
+ */
 @AutoConfiguration(after = {FibryAutoConfiguration.class, FibryStoreAutoConfiguration.class,
   FibryClusterAutoConfiguration.class},
     afterName = {"org.springframework.boot.actuate.autoconfigure.metrics.CompositeMeterRegistryAutoConfiguration",
@@ -38,6 +42,11 @@ public final class FibryMetricsAutoConfiguration {
   MeterBinder fibryScopeMetrics(ActorScope scope, ObjectProvider<FiberPool> pools) {
     var scopes = FiberPool.scopes(scope, pools);
     return registry -> scopes.forEach(meteredScope -> new ScopeMeters(meteredScope).bindTo(registry));
+  }
+
+  @Bean
+  MeterBinder fibrySchedulerMetrics() {
+    return registry -> new SchedulerMeters().bindTo(registry);
   }
 
   @Bean

@@ -1,0 +1,72 @@
+package io.fibry.micrometer;
+
+import io.fibry.flow.CircuitBreaker;
+import io.fibry.flow.CircuitBreaker.BreakerStats;
+import io.fibry.flow.CircuitBreaker.State;
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tag;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.binder.MeterBinder;
+import java.util.function.ToLongFunction;
+
+/**
+ * Meters of a circuit breaker, with the tag {@code breaker}: the counters
+ * {@code fibry.breaker.permitted}, {@code fibry.breaker.failed} and {@code fibry.breaker.refused},
+ * and the gauge {@code fibry.breaker.open}. Thread-safe.
+ * {@snippet class="io.fibry.micrometer.BlockMetersTest" region="breaker"}
+ */
+public final class BreakerMeters implements MeterBinder, AutoCloseable {
+  private final Tags tags;
+  private final CircuitBreaker breaker;
+  private final BoundMeters registered = new BoundMeters();
+
+  /**
+   * Makes meters with the tag {@code breaker}.
+   *
+   * @param name the value of the tag
+   * @param breaker the breaker to measure
+   */
+  public BreakerMeters(String name, CircuitBreaker breaker) {
+    this(name, breaker, Tags.empty());
+  }
+
+  /**
+   * Makes meters with the tag {@code breaker} and the given tags.
+   *
+   * @param name the value of the tag {@code breaker}
+   * @param breaker the breaker to measure
+   * @param tags more tags of all meters
+   */
+  public BreakerMeters(String name, CircuitBreaker breaker, Iterable<Tag> tags) {
+    this.tags = Tags.of("breaker", name).and(tags);
+    this.breaker = breaker;
+  }
+
+  @Override
+  public void bindTo(MeterRegistry registry) {
+    count(registry, "permitted", "Calls that have begun", BreakerStats::permitted);
+    count(registry, "failed", "Calls that have failed", BreakerStats::failed);
+    count(registry, "refused", "Calls that the breaker has refused", BreakerStats::refused);
+    registered.add(registry, Gauge.builder("fibry.breaker.open", () -> breaker.state() == State.CLOSED ? 0 : 1)
+        .tags(tags).description("1: the breaker is open or half open, and refuses calls").register(registry));
+  }
+
+  /**
+   * Registers a counter. The registry has only a weak reference to the breaker. The function refers
+   * to the breaker, too, so that the breaker is not collected.
+   */
+  private void count(MeterRegistry registry, String suffix, String description, ToLongFunction<BreakerStats> measure) {
+    registered.add(registry,
+        FunctionCounter
+            .builder("fibry.breaker." + suffix, breaker, unused -> measure.applyAsLong(breaker.stats()))
+            .tags(tags).baseUnit("calls").description(description).register(registry));
+  }
+
+  /** Removes the meters from their registries. */
+  @Override
+  public void close() {
+    registered.remove();
+  }
+}

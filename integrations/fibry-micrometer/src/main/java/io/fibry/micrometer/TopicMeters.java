@@ -1,0 +1,73 @@
+package io.fibry.micrometer;
+
+import io.fibry.pubsub.Topic;
+import io.fibry.pubsub.Topic.TopicStats;
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tag;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.binder.MeterBinder;
+import java.util.function.ToLongFunction;
+
+/**
+ * Meters of a topic, with the tag {@code topic}: the counters {@code fibry.topic.published},
+ * {@code fibry.topic.delivered} and {@code fibry.topic.refused}, and the gauge
+ * {@code fibry.topic.subscribers}. Thread-safe.
+ * {@snippet class="io.fibry.micrometer.BlockMetersTest" region="topic"}
+ *
+ * <p>The meters refer to the topic, so the topic cannot become garbage before {@link #close}. After
+ * the topic has ended, the counters keep their last values.
+ */
+public final class TopicMeters implements MeterBinder, AutoCloseable {
+  private final Tags tags;
+  private final CachedSample<TopicStats> stats;
+  private final BoundMeters registered = new BoundMeters();
+
+  /**
+   * Makes meters with the tag {@code topic}.
+   *
+   * @param topic the topic, whose name is the value of the tag
+   */
+  public TopicMeters(Topic<?> topic) {
+    this(topic, Tags.empty());
+  }
+
+  /**
+   * Makes meters with the tag {@code topic} and the given tags.
+   *
+   * @param topic the topic, whose name is the value of the tag
+   * @param tags more tags of all meters
+   */
+  public TopicMeters(Topic<?> topic, Iterable<Tag> tags) {
+    this.tags = Tags.of("topic", topic.name()).and(tags);
+    this.stats = new CachedSample<>(topic::stats);
+  }
+
+  @Override
+  public void bindTo(MeterRegistry registry) {
+    count(registry, "published", ScopeMeters.UNIT, "Messages that were published", TopicStats::published);
+    count(registry, "delivered", "deliveries", "Deliveries that subscribers have accepted", TopicStats::delivered);
+    count(registry, "refused", "deliveries", "Deliveries that subscribers have refused", TopicStats::refused);
+    registered.add(registry,
+        Gauge.builder("fibry.topic.subscribers", () -> stats.sample().subscribers()).tags(tags)
+            .baseUnit("subscribers").description("Open subscriptions").register(registry));
+  }
+
+  /**
+   * Registers a counter. The registry has only a weak reference to {@code stats}. The function
+   * refers to {@code stats}, too, so that {@code stats} is not collected.
+   */
+  private void count(MeterRegistry registry, String suffix, String unit, String description,
+      ToLongFunction<TopicStats> measure) {
+    registered.add(registry,
+        FunctionCounter.builder("fibry.topic." + suffix, stats, unused -> measure.applyAsLong(stats.sample()))
+            .tags(tags).baseUnit(unit).description(description).register(registry));
+  }
+
+  /** Removes the meters from their registries. */
+  @Override
+  public void close() {
+    registered.remove();
+  }
+}
