@@ -60,7 +60,8 @@ public final class EngineClasses {
   static List<String> names() {
     return List.of(
         "engine.actor.ActorCell", "engine.actor.ActorCell$1", "engine.actor.ActorCell$Admission",
-        "engine.actor.DefaultActorBuilder", "engine.actor.GuardedCell$1", "engine.actor.TimedMessage",
+        "engine.actor.DefaultActorBuilder", "engine.actor.GuardedCell", "engine.actor.GuardedCell$1",
+        "engine.actor.TimedMessage",
         "engine.actor.TimedMessage$SendTask", "engine.actor.WorkerRetirement", "engine.cell.Accounts$NotificationTask",
         "engine.cell.Activation", "engine.cell.Activation$ActivationKind", "engine.cell.ActorBehavior",
         "engine.cell.ActorBehavior$RestOfHandling",
