@@ -85,7 +85,7 @@ public final class RouteMeters implements MeterBinder, AutoCloseable {
     var route = statsAt(index).route();
     var routeTags = tags.and("route", route.isEmpty() ? NONE : route);
     var timer = Timer.builder("fibry.route.answered").tags(routeTags)
-        .description("Exchanges, from their first bytes until their answers were written")
+        .description("Exchanges, from their first bytes until their responses were written")
         .serviceLevelObjectives(bounds(statsAt(index))).register(registry);
     registered.add(registry, timer);
     timers.put(route, timer);
