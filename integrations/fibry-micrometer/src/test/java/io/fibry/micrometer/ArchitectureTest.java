@@ -11,8 +11,9 @@ class ArchitectureTest extends ArchitectureRules {
   @Override
   protected Map<String, Set<String>> publicTypes() {
     return Map.ofEntries(
-        entry("io.fibry.micrometer", Set.of("ActorMeters", "BreakerMeters", "MessageMeters", "NodeMeters", "ObservationPropagator",
-            "RouteMeters", "SchedulerMeters", "ScopeMeters", "StoreMeters", "TopicMeters", "TracePropagator")));
+        entry("io.fibry.micrometer",
+            Set.of("ActorMeters", "BreakerMeters", "MessageMeters", "NodeMeters", "ObservationPropagator",
+                "RouteMeters", "SchedulerMeters", "ScopeMeters", "StoreMeters", "TopicMeters", "TracePropagator")));
   }
 
   @Override
