@@ -1,8 +1,8 @@
 import org.jspecify.annotations.NullMarked;
 
 /**
- * Meters of scopes, routes, blocks, stores and nodes for Micrometer, and context propagators for its
- * observations and traces.
+ * Meters of scopes, routes, blocks, stores and nodes for Micrometer, and context propagators for
+ * its observations and traces.
  */
 @NullMarked
 module io.fibry.micrometer {

@@ -14,8 +14,8 @@ import java.util.List;
  * @param handled messages that the actor had handled when it last went idle or yielded, plus the
  * completed steps of the current message
  * @param failed messages whose handler threw
- * @param refused messages that the mailbox refused or dropped, because it was full or the wait would
- * have been too long
+ * @param refused messages that the mailbox refused or dropped, because it was full or the wait
+ * would have been too long
  * @param activity the current activity, as a text that follows the actor's name, such as "is
  * suspended after a failure"
  * @param busyFor how long at least the actor has been handling its current message or step; zero if

@@ -30,10 +30,10 @@ public interface MultiStepMessage {
 
   /**
    * Calls a listener at the end of each further step, with the time for which the handler has
-   * worked on the step. The time in which the handler waits for the other side is not included. By
-   * default no listener is called, so the steps are not timed. A
+   * worked on the step. The time in which the handler waits for the other side is not included. A
    * {@link io.fibry.ContextPropagator} may call this method when it restores the context of the
-   * message; the connections of servers support it.
+   * message. The connections of servers call their listeners. The default method calls no listener,
+   * so the steps of your own messages are not timed unless you override it.
    *
    * @param listener called on the handler's thread; must be quick, and must not throw
    * @return removes the listener; closed on the handler's thread

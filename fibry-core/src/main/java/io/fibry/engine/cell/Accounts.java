@@ -40,7 +40,7 @@ public final class Accounts {
     for (var level = this; level != null; level = level.parent) level.handled.add(messages);
   }
 
-  public void countUnhandled(Reason reason) {
+  void countUnhandled(Reason reason) {
     for (var level = this; level != null; level = level.parent) level.unhandled[reason.ordinal()].increment();
   }
 

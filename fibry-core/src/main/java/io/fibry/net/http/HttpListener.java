@@ -112,7 +112,7 @@ public final class HttpListener extends Listener<HttpServer> implements HttpServ
     return hook;
   }
 
-  /** A registered listener. Not a record, because a listener may be registered twice. */
+  /** A registered listener. This is not a record, because a listener may be registered twice. */
   private final class ListenerHook implements ExchangeHook {
     private final ExchangeListener listener;
 

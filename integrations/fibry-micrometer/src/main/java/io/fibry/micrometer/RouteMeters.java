@@ -19,15 +19,12 @@ import java.util.Map;
 import java.util.function.ToLongFunction;
 
 /**
- * Meters of an HTTP server's routes, with the tags {@code server} and {@code route}. Thread-safe.
- *
- * <ul>
- * <li>The timer {@code fibry.route.answered} times exchanges. It has fixed buckets, which
- * monitoring systems such as Prometheus can add for several servers, and compute percentiles from.
- * <li>The counter {@code fibry.route.responses} counts exchanges by their status, in the tag
- * {@code outcome}, and {@code fibry.route.failed} counts all with a status of 500 or above.
- * <li>The gauge {@code fibry.route.open} counts open WebSockets.
- * </ul>
+ * Meters of an HTTP server's routes, with the tags {@code server} and {@code route}. The timer
+ * {@code fibry.route.answered} times exchanges. Its buckets are fixed, so a monitoring system such
+ * as Prometheus can add them for several servers, and compute percentiles. The counter
+ * {@code fibry.route.responses} counts exchanges by their status, in the tag {@code outcome}. The
+ * counter {@code fibry.route.failed} counts exchanges with a status of 500 or above. The gauge
+ * {@code fibry.route.open} counts open WebSockets. Thread-safe.
  * {@snippet class="io.fibry.micrometer.RouteMetersTest" region="routes"}
  *
  * <p>The tag has the template of the route, such as <code>/users/{id}</code>, and not the path of

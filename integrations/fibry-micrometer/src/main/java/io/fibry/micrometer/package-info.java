@@ -1,5 +1,5 @@
 /**
- * Meters of scopes, routes, blocks, stores and nodes for Micrometer, and context propagators for its
- * observations and traces.
+ * Meters of scopes, routes, blocks, stores and nodes for Micrometer, and context propagators for
+ * its observations and traces.
  */
 package io.fibry.micrometer;
