@@ -79,6 +79,24 @@ class HandlingCountTest {
 
   @Promise("19.1")
   @Test
+  void inlineRequestCountsAsBeingHandled() {
+    var actor = scope.anonymous().inlineRequests().newActorWithReturn((Gate gate) -> {
+      gate.passUninterruptibly();
+      return "passed";
+    });
+    var gate = new Gate();
+    var asker = Patience.startFiber(() -> actor.ask(gate));
+    Patience.await(gate.entered);
+    assertCounts(report(), 0, 1, 0);
+
+    gate.open();
+    Patience.awaitEnd(asker);
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
+    assertCounts(report(), 1, 0, 0);
+  }
+
+  @Promise("19.1")
+  @Test
   void messagesHandledBeforeCutOffAreCounted() {
     var actor = scope.named("deaf").newActor(Gate::passOrThrow);
     var firstGate = Gate.occupy(actor);
