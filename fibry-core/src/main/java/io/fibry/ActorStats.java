@@ -2,6 +2,7 @@ package io.fibry;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.OptionalInt;
 
 /**
  * Statistics of an actor at one moment: a line of {@link ActorScope#dump} as data.
@@ -14,17 +15,23 @@ import java.util.List;
  * @param handled messages that the actor had handled when it last went idle or yielded, plus the
  * completed steps of the current message
  * @param failed messages whose handler threw
- * @param refused messages that the mailbox refused or dropped, because it was full or the wait
- * would have been too long
  * @param activity the current activity, as a text that follows the actor's name, such as "is
  * suspended after a failure"
  * @param busyFor how long at least the actor has been handling its current message or step; zero if
- * the actor is idle. A pool has the longest such time of its workers. In a scope with a scheduler
- * of your own, the time begins when the library first observes the message or step. This also
- * applies to inline requests, and to steps of your own {@link io.fibry.spi.MultiStepMessage}
+ * the actor is idle. A pool has the longest such time of its workers
+ * @param isBusyForExact whether {@code busyFor} counts from the start of the message or step, to 20
+ * ms. If not, the time begins when the library first observes the message or step, and the actor
+ * may have been busy for longer. This applies to scopes with a scheduler of your own, to inline
+ * requests, and to steps of your own {@link io.fibry.spi.MultiStepMessage}
+ * @param capacity how many messages the mailbox accepts; empty if it is unbounded
+ * @param refused messages that the mailbox refused or dropped, because it was full or the wait would
+ * have been too long
+ * @param stack where the handler is, the newest call first, at most 0.1 s old. In a pool, the
+ * handler that has been busy for longest. Empty if no handler runs, or its stack is not known
  */
 public record ActorStats(List<String> scopes, String name, String kind, long queued, long handled, long failed,
-    long refused, String activity, Duration busyFor) {
+    String activity, Duration busyFor, boolean isBusyForExact, OptionalInt capacity, long refused,
+    List<StackTraceElement> stack) {
 
   /** {@return the name of the actor's own scope} */
   public String scope() {

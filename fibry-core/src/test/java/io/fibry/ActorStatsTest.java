@@ -1,6 +1,7 @@
 package io.fibry;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.DeadLetter.Reason;
@@ -19,6 +20,8 @@ import java.net.InetAddress;
 import java.net.Socket;
 import java.time.Duration;
 import java.util.List;
+import java.util.OptionalInt;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -51,8 +54,8 @@ class ActorStatsTest {
     actor.sendMessage("one");
     actor.sendMessage(new IllegalStateException("planned"));
     assertTrue(scope.awaitQuiescence(Patience.LONG));
-    assertEquals(new ActorStats(List.of("app"), "worker", "FIBER", 0, 1, 1, 0, "idle", Duration.ZERO),
-        statsOf("worker"));
+    assertEquals(new ActorStats(List.of("app"), "worker", "FIBER", 0, 1, 1, "idle", Duration.ZERO, true,
+        OptionalInt.empty(), 0, List.of()), statsOf("worker"));
 
     Gate.occupy(actor);
     actor.sendMessage("waits");
@@ -145,6 +148,100 @@ class ActorStatsTest {
     assertEquals("2 of 2 at work", statsOf("pool").activity());
     assertTrue(statsOf("pool").busyFor().isPositive());
     assertEquals(List.of("first"), childScope.actors().stream().map(ActorStats::name).toList());
+  }
+
+  @Promise("19.60")
+  @ParameterizedTest
+  @EnumSource(names = {"REJECT", "DROP_NEWEST", "DROP_OLDEST"})
+  void actorStatsCountRefusedMessagesAndRequests(Overflow overflow) {
+    var actor = scope.named("full").mailbox(Mailbox.bounded(2, overflow)).newActorWithReturn((Object message) -> {
+      if (message instanceof Gate gate) gate.pass();
+      return message;
+    });
+    var gate = new Gate();
+    actor.sendMessage(gate);
+    Patience.await(gate.entered);
+    for (int i = 0; i < 5; i++) actor.sendMessage(i);
+    actor.sendMessageReturn("a request");
+
+    var stats = statsOf("full");
+
+    assertEquals(List.of(2L, 4L), List.of(stats.queued(), stats.refused()));
+    assertEquals(OptionalInt.of(2), stats.capacity());
+  }
+
+  @Promise("19.60")
+  @Test
+  void refusedMessagesOfPoolCountAtPool() {
+    var pool = Pools.fixed(scope.named("pool").mailbox(Mailbox.bounded(1, Overflow.REJECT)), 1)
+        .newActor((Gate gate) -> gate.pass());
+    var gate = new Gate();
+    pool.sendMessage(gate);
+    Patience.await(gate.entered);
+    for (int i = 0; i < 3; i++) pool.sendMessage(new Gate());
+
+    assertEquals(2, statsOf("pool").refused());
+    assertEquals(OptionalInt.of(1), statsOf("pool").capacity());
+    assertTrue(scope.dump().contains("; 0 handled, 2 refused"), scope::dump);
+  }
+
+  @Promise("19.60")
+  @Test
+  void concurrentRefusalsAreAllCounted() {
+    var actor = scope.named("full").mailbox(Mailbox.bounded(1, Overflow.REJECT)).newActor((Gate gate) -> gate.pass());
+    var gate = new Gate();
+    actor.sendMessage(gate);
+    Patience.await(gate.entered);
+    actor.sendMessage(new Gate()); // fills the mailbox
+    var senders = IntStream.range(0, 4).mapToObj(number -> Patience.startFiber(() -> {
+      for (int i = 0; i < 1_000; i++) actor.sendMessage(new Gate());
+    })).toList();
+    senders.forEach(Patience::awaitEnd);
+
+    assertEquals(4_000, statsOf("full").refused());
+  }
+
+  @Promise("19.61")
+  @Test
+  void busyTimeIsExactUnlessClockIsManualOrRequestIsInline() {
+    var manualActor = scope.named("manual").newActor(Gate::passOrThrow);
+    Gate.occupy(manualActor);
+    assertFalse(statsOf("manual").isBusyForExact());
+    try (var realTimeScope = ActorSystem.openScope("real")) {
+      var plainActor = realTimeScope.named("plain").newActor(Gate::passOrThrow);
+      var plainGate = Gate.occupy(plainActor);
+      assertTrue(busyStats(realTimeScope).isBusyForExact());
+      plainGate.open();
+      assertTrue(realTimeScope.awaitQuiescence(Patience.LONG));
+      assertTrue(realTimeScope.actors().getFirst().isBusyForExact());
+
+      var inlineActor = realTimeScope.named("inline").inlineRequests().newActorWithReturn((Gate gate) -> {
+        gate.pass();
+        return "passed";
+      });
+      var inlineGate = new Gate();
+      Patience.startFiber(() -> inlineActor.ask(inlineGate));
+      Patience.await(inlineGate.entered);
+      assertFalse(busyStats(realTimeScope).isBusyForExact());
+      inlineGate.open();
+    }
+  }
+
+  @Promise("19.62")
+  @Test
+  void actorStatsShowStackOfRunningHandler() {
+    scope.named("idle").newActor(message -> {});
+    var stuckActor = scope.named("stuck").newActor(Gate::passOrThrow);
+    Gate.occupy(stuckActor);
+    var pool = Pools.fixed(scope.named("pool"), 2).newActor((Gate gate) -> gate.pass());
+    var gate = new Gate();
+    pool.sendMessage(gate);
+    Patience.await(gate.entered);
+
+    assertEquals(List.of(), statsOf("idle").stack());
+    for (var name : List.of("stuck", "pool"))
+      Patience.eventually(() -> statsOf(name).stack().stream()
+          .anyMatch(frame -> frame.getClassName().equals(Gate.class.getName())));
   }
 
   private static ActorStats busyStats(ActorScope scope) {

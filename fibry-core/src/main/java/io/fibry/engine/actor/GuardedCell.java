@@ -350,7 +350,7 @@ class GuardedCell extends ActorCell {
   }
 
   @Override
-  protected int capacity() {
+  public int capacity() {
     return queue.mailbox().capacity();
   }
 }

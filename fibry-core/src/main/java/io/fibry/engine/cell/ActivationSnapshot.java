@@ -13,9 +13,9 @@ import java.util.concurrent.CompletableFuture;
 final class ActivationSnapshot {
   /**
    * A node, or a step of a {@code MultiStepMessage}, that the activation handles. {@code
-   * startNanos} is when it began or, if that is not known, when an observer first saw it.
+   * startNanos} is when it began or, if that was not recorded, when an observer first saw it.
    */
-  record FirstSeen(WeakReference<Object> nodeOrStep, long startNanos) {}
+  record FirstSeen(WeakReference<Object> nodeOrStep, long startNanos, boolean isStartRecorded) {}
 
   /**
    * The activity as a text that follows "the actor", and the stack of the handler, or null if none

@@ -24,6 +24,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.IdentityHashMap;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -74,13 +75,29 @@ public final class ActorInspector {
   }
 
   /**
-   * Returns how many nanoseconds, at least, the actor has been handling its message. Returns 0 if
-   * the actor handles no message.
+   * For how long a cell has been handling its message or step.
+   *
+   * @param nanos the time, at least; 0 if the cell handles no message
+   * @param isExact false if the start was not recorded, and the time began when an observer first
+   * saw the message or step
    */
-  public static long busyNanos(Cell cell) {
+  public record BusyTime(Cell cell, long nanos, boolean isExact) {}
+
+  public static BusyTime busyTime(Cell cell) {
     var drain = cell.drain();
     var firstSeen = drain == null ? null : rememberStart(drain);
-    return firstSeen == null ? 0 : Math.max(1, nanoTime(drain) - firstSeen.startNanos());
+    return firstSeen == null ? new BusyTime(cell, 0, true)
+        : new BusyTime(cell, Math.max(1, nanoTime(drain) - firstSeen.startNanos()), firstSeen.isStartRecorded());
+  }
+
+  /**
+   * Returns the stack frames of the handler that runs, the newest call first. Returns an empty list
+   * if no handler runs, or its stack is not known.
+   */
+  public static List<StackTraceElement> stack(Cell cell) {
+    var drain = cell.drain();
+    var stack = drain == null ? null : observation(snapshot(drain)).stack();
+    return stack == null ? List.of() : List.of(stack.getStackTrace());
   }
 
   public static void rememberStart(Cell cell, RequestFuture<?> request) {
@@ -92,24 +109,27 @@ public final class ActorInspector {
     Object nodeOrStep = nodeOrStep(drain);
     if (nodeOrStep == null) return null;
     var firstSeen = drain.firstSeen;
-    if (firstSeen == null || !firstSeen.nodeOrStep().refersTo(nodeOrStep))
-      drain.firstSeen = firstSeen = new FirstSeen(new WeakReference<>(nodeOrStep), startedAt(drain));
+    if (firstSeen == null || !firstSeen.nodeOrStep().refersTo(nodeOrStep)) {
+      long now = nanoTime(drain);
+      long recorded = recordedStart(drain);
+      // the latest possible start, because the coarse clock may be behind by its period
+      long start = recorded == 0 ? now : Math.min(now, recorded + CoarseClock.PERIOD);
+      drain.firstSeen = firstSeen = new FirstSeen(new WeakReference<>(nodeOrStep), start, recorded != 0);
+    }
     return firstSeen;
   }
 
   /**
-   * {@return the latest possible start of the message or step; the present time if no start was
-   * recorded}
+   * Returns when the message or step began, by the coarse clock. Returns 0 if that was not
+   * recorded, or the scope has another clock.
    */
-  private static long startedAt(HandlerContext drain) {
-    long now = nanoTime(drain);
-    if (Environment.simulated != null || drain.cell.owner().options().scheduler() != Scheduler.system()) return now;
+  private static long recordedStart(HandlerContext drain) {
+    if (Environment.simulated != null || drain.cell.owner().options().scheduler() != Scheduler.system()) return 0;
     Object message = drain.message;
     long recorded =
         !(message instanceof MultiStepMessage) ? drain.startedAt
             : messageOrStep(drain) instanceof Timestamped step ? step.startNanos() : 0;
-    return recorded == 0 || message == null || drain.message != message ? now
-        : Math.min(now, recorded + CoarseClock.PERIOD);
+    return message == null || drain.message != message ? 0 : recorded;
   }
 
   /**

@@ -136,7 +136,8 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     else GuaranteedStart.start(sending);
   }
 
-  protected int capacity() {
+  /** Returns how many messages may wait; {@code Integer.MAX_VALUE} if there is no bound. */
+  public int capacity() {
     return Integer.MAX_VALUE;
   }
 

@@ -2,10 +2,13 @@ package io.fibry.engine.scope;
 
 import io.fibry.ActorStats;
 import io.fibry.engine.cell.ActorInspector;
+import io.fibry.engine.cell.ActorInspector.BusyTime;
 import io.fibry.engine.cell.Cell;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.stream.Stream;
 
 /** Collects the statistics of the actors of a scope and its inner scopes. */
@@ -30,8 +33,12 @@ final class StatsCollector {
     String activity = cell.activity();
     // read after the activity, so that this time is not shorter than the time in the activity's
     // text
-    long busyNanos = cell.workersAndSelf().stream().mapToLong(ActorInspector::busyNanos).max().orElse(0);
+    var busy = cell.workersAndSelf().stream().map(ActorInspector::busyTime)
+        .max(Comparator.comparingLong(BusyTime::nanos)).orElseThrow();
+    List<StackTraceElement> stack = busy.nanos() == 0 ? List.of() : ActorInspector.stack(busy.cell());
+    int capacity = cell.capacity();
     return new ActorStats(scopeNames, cell.name(), cell.strategyText(), cell.countQueued(ScopeDump.MAX_COUNTED),
-        cell.handled(), cell.failed(), cell.refused(), activity, Duration.ofNanos(busyNanos));
+        cell.handled(), cell.failed(), activity, Duration.ofNanos(busy.nanos()), busy.isExact(),
+        capacity == Integer.MAX_VALUE ? OptionalInt.empty() : OptionalInt.of(capacity), cell.refused(), stack);
   }
 }

@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -22,8 +23,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 class RowTest {
 
   private static ActorRow row(int number, long waitingCount, long failedCount, int busyMillis, double perSecond) {
-    return new ActorRow(new ActorStats(List.of("app"), "actor-" + number, "FIBER", waitingCount, 0, failedCount, 0,
-        "idle", Duration.ofMillis(busyMillis)), 0, perSecond);
+    return new ActorRow(new ActorStats(List.of("app"), "actor-" + number, "FIBER", waitingCount, 0, failedCount, "idle",
+        Duration.ofMillis(busyMillis), true, OptionalInt.empty(), 0, List.of()), 0, perSecond);
   }
 
   private static List<String> names(List<ActorRow> rows) {
