@@ -4,6 +4,7 @@ import org.jspecify.annotations.NullMarked;
 @NullMarked
 module io.fibry.dashboard {
   requires transitive io.fibry;
+  requires java.management;
   requires static org.jspecify;
 
   exports io.fibry.dashboard;

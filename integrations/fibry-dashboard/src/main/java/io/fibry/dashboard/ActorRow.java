@@ -1,11 +1,13 @@
 package io.fibry.dashboard;
 
 import io.fibry.ActorStats;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
 import java.util.function.ToDoubleFunction;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
@@ -15,39 +17,80 @@ import java.util.stream.IntStream;
  *
  * @param stats the statistics of the actor
  * @param scope the index of its scope in the list of scopes
- * @param perSecond messages handled per second since the previous snapshot; NaN without a previous
- * snapshot
+ * @param trend how its counts have changed
+ * @param problems its problems, the most urgent first
  */
-record ActorRow(ActorStats stats, int scope, double perSecond) {
+record ActorRow(ActorStats stats, int scope, ActorTrend trend, List<ActorProblem> problems) {
   static final int MAX_ROWS = 500;
+  static final int MAX_PROBLEM_ROWS = 250;
+  private static final long QUIET_NANOS = Duration.ofSeconds(10).toNanos();
 
   /** The page always shows the actors with the highest values of each measure. */
   private static final List<ToDoubleFunction<ActorRow>> MEASURES = List.of(row -> row.stats.queued(),
-      row -> row.perSecond, row -> row.stats.busyFor().toNanos(), row -> row.stats.failed());
+      row -> row.trend.perSecond(), row -> row.stats.busyFor().toNanos(), row -> row.stats.failed(),
+      row -> row.stats.refused());
 
   private static final Pattern WORKERS_AT_WORK = Pattern.compile("\\d+ of \\d+ at work");
 
+  /** Orders rows by their most urgent problem, then by the time busy and the waiting messages. */
+  private static final Comparator<ActorRow> BY_URGENCY =
+      Comparator.comparing((ActorRow row) -> row.problems.getFirst())
+          .thenComparing(row -> row.stats.busyFor(), Comparator.reverseOrder())
+          .thenComparing(row -> row.stats.queued(), Comparator.reverseOrder());
+
   /**
-   * Returns at most {@link #MAX_ROWS} rows, in the given order. The result has the rows with the
-   * highest values of each measure. The first of the other rows fill the remaining places.
+   * Returns at most {@link #MAX_ROWS} rows, in the given order. The result has the rows with
+   * problems, and the rows with the highest values of each measure. Other rows fill the remaining
+   * places, first the rows that are not folded.
    */
-  static List<ActorRow> choose(List<ActorRow> rows) {
+  static List<ActorRow> choose(List<ActorRow> rows, Predicate<ActorRow> isFolded) {
     if (rows.size() <= MAX_ROWS) return rows;
     var chosen = new BitSet(rows.size());
+    IntStream.range(0, rows.size()).filter(i -> rows.get(i).hasProblem()).boxed()
+        .sorted(Comparator.comparing(rows::get, BY_URGENCY)).limit(MAX_PROBLEM_ROWS).forEach(chosen::set);
+    int maxOfMeasure = (MAX_ROWS - MAX_PROBLEM_ROWS) / MEASURES.size();
     for (var measure : MEASURES) IntStream.range(0, rows.size()).filter(i -> measure.applyAsDouble(rows.get(i)) > 0)
         .boxed().sorted(Comparator.comparingDouble((Integer i) -> -measure.applyAsDouble(rows.get(i))))
-        .limit(MAX_ROWS / MEASURES.size()).forEach(chosen::set);
-    for (int remaining = MAX_ROWS - chosen.cardinality(); remaining > 0; remaining--)
-      chosen.set(chosen.nextClearBit(0));
+        .limit(maxOfMeasure).forEach(chosen::set);
+    int remaining = MAX_ROWS - chosen.cardinality();
+    for (int i = 0; i < rows.size() && remaining > 0; i++) if (!chosen.get(i) && !isFolded.test(rows.get(i))) {
+      chosen.set(i);
+      remaining--;
+    }
+    for (; remaining > 0; remaining--) chosen.set(chosen.nextClearBit(0));
     var result = new ArrayList<ActorRow>(MAX_ROWS);
     chosen.stream().forEach(i -> result.add(rows.get(i)));
     return result;
   }
 
-  Map<String, Object> asMap(boolean texts) {
-    return JsonText.object("scope", scope, "name", stats.name(), "kind", stats.kind(), "waiting", stats.queued(),
-        "handled", stats.handled(), "perSecond", rounded(perSecond), "failed", stats.failed(), "busyMillis",
-        stats.busyFor().toMillis(), "doing", texts ? stats.activity() : withoutTexts(stats.activity()));
+  boolean hasProblem() {
+    return !problems.isEmpty();
+  }
+
+  /**
+   * Returns whether the actor does nothing, and has done nothing for some seconds, so that the page
+   * may fold it. A conversation that waits for its client does nothing, too.
+   */
+  boolean isQuiet() {
+    return problems.isEmpty() && stats.queued() == 0 && stats.busyFor().isZero()
+        && trend.sinceHandled() >= QUIET_NANOS && !ActorTrend.lacksThread(stats);
+  }
+
+  /**
+   * Returns the row as a JSON object.
+   *
+   * @param texts whether the activity may contain the text of a message
+   * @param group the index of the group of idle actors that contains the row; -1 if none does
+   */
+  Map<String, Object> asMap(boolean texts, int group) {
+    var map = JsonText.object("scope", scope, "name", stats.name(), "kind", stats.kind(), "waiting", stats.queued(),
+        "handled", stats.handled(), "perSecond", rounded(trend.perSecond()), "failed", stats.failed(), "refused",
+        stats.refused(), "busyMillis", stats.busyFor().toMillis(), "busyExact", stats.isBusyForExact(), "doing",
+        texts ? stats.activity() : withoutTexts(stats.activity()));
+    stats.capacity().ifPresent(capacity -> map.put("capacity", capacity));
+    if (hasProblem()) map.put("problems", problems);
+    if (group >= 0) map.put("group", group);
+    return map;
   }
 
   /**

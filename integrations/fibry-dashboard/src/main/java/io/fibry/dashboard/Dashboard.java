@@ -17,7 +17,8 @@ import java.util.function.UnaryOperator;
 
 /**
  * A page in the browser that shows a running scope, live. The path {@code /statistics} returns the
- * same data as JSON. Thread-safe.
+ * same data as JSON, and {@code /actor?scope=..&name=..} returns an actor with the stack of its
+ * handler. Thread-safe.
  * {@snippet class="io.fibry.dashboard.JavadocSnippetsTest" region="dashboard"}
  *
  * <p>A dashboard only reads. It listens on loopback and shows no content of messages, by default.
@@ -81,13 +82,16 @@ public final class Dashboard implements AutoCloseable {
     var ownScope = ActorSystem.openScope("dashboard", defaults -> defaults.withMessageContents(false)
         .withDrainLimit(DRAIN_LIMIT).withScheduler(clock));
     try {
-      var pulse = SnapshotActor.start(ownScope, scope, chosenOptions.messageTexts, clock);
+      var pulse = SnapshotActor.start(ownScope, scope, chosenOptions, clock);
       var routes = HttpRoutes.none()
           .text("GET /", exchange -> respond(exchange, "text/html", PAGE))
           .text("GET /page.css", exchange -> respond(exchange, "text/css", STYLE))
           .text("GET /page.js", exchange -> respond(exchange, "text/javascript", SCRIPT))
           .text("GET /statistics", exchange -> respond(exchange, "application/json",
               pulse.ask(new SnapshotActor.SnapshotRequest(exchange.queryParameter("filter").orElse("")))))
+          .text("GET /actor", exchange -> respond(exchange, "application/json",
+              pulse.ask(new SnapshotActor.ActorRequest(exchange.queryParameter("scope").orElse(""),
+                  exchange.queryParameter("name").orElse("")))))
           .stream("GET /events", exchange -> {
             var viewer = exchange.eventActor();
             pulse.sendMessage(new SnapshotActor.ViewerJoined(viewer));

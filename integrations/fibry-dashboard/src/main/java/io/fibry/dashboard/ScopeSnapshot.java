@@ -5,12 +5,14 @@ import io.fibry.ActorStats;
 import io.fibry.DeadLetter;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.ToIntFunction;
 
 /** A scope at one moment, with rates since the previous snapshot. Used by one thread at a time. */
 final class ScopeSnapshot {
@@ -19,57 +21,85 @@ final class ScopeSnapshot {
   /** The totals of a scope, without the scopes inside it. */
   private static final class ScopeTotals {
     final int index;
-    final Map<String, Long> handledByName = new HashMap<>(); // only actors that have handled anything
+    final Map<String, ActorTrend> trendsByName = new HashMap<>(); // only trends that are worth keeping
     long actors;
     long waiting;
     long handled;
     long failed;
+    long refused;
     double perSecond;
 
     ScopeTotals(int index) {
       this.index = index;
     }
 
-    void add(ActorRow row) {
+    void add(ActorRow row, String key) {
       actors++;
       waiting += row.stats().queued();
       handled += row.stats().handled();
       failed += row.stats().failed();
-      perSecond += row.perSecond();
-      if (row.stats().handled() > 0) handledByName.put(row.stats().name(), row.stats().handled());
+      refused += row.stats().refused();
+      perSecond += row.trend().perSecond();
+      if (row.trend().isWorthKeeping()) trendsByName.put(key, row.trend());
+    }
+
+    /**
+     * Returns the key of the next actor with this name. Scopes with the same names are shown as one
+     * scope, and may have actors with the same name, whose counts must not be compared.
+     */
+    String key(String name) {
+      var key = name;
+      while (trendsByName.containsKey(key)) key += "'";
+      return key;
     }
   }
 
   private final long nanos;
-  private final boolean showsMessages;
+  private final DashboardOptions options;
   private final boolean isClosed;
   private final ActorScope.Report report;
   private final Map<List<String>, ScopeTotals> scopes = new LinkedHashMap<>(); // by names; outer scopes first
   private final List<ActorRow> rows = new ArrayList<>();
+  private final Map<ActorProblem, Long> problems = new EnumMap<>(ActorProblem.class); // how many actors have it
   private final DeadLetterTable letters;
   private final String json;
 
-  private ScopeSnapshot(ActorScope scope, long nanos, boolean showsMessages, Optional<ScopeSnapshot> lastSnapshot) {
+  private ScopeSnapshot(ActorScope scope, long nanos, DashboardOptions options, Optional<ScopeSnapshot> lastSnapshot) {
     var previous = lastSnapshot.filter(snapshot -> nanos - snapshot.nanos < MAX_AGE_NANOS);
     double seconds = previous.map(snapshot -> (nanos - snapshot.nanos) / 1e9).orElse(Double.NaN);
     this.nanos = nanos;
-    this.showsMessages = showsMessages;
+    this.options = options;
     this.isClosed = scope.isClosed();
     this.report = scope.report();
     totals(List.of(scope.name())); // adds totals of the scope even if it has no actors
-    for (var stats : scope.actors()) {
-      var totals = totals(stats.scopes());
-      var row = new ActorRow(stats, totals.index, (stats.handled() - handledBefore(previous, stats)) / seconds);
-      totals.add(row);
-      rows.add(row);
-    }
-    this.letters = DeadLetterTable.of(scope.deadLetters(), showsMessages,
+    for (var problem : ActorProblem.values()) problems.put(problem, 0L);
+    for (var stats : scope.actors()) add(stats, previous);
+    this.letters = DeadLetterTable.of(scope.deadLetters(), options.messageTexts,
         lastSnapshot.map(snapshot -> snapshot.letters).orElse(DeadLetterTable.NONE));
     this.json = json(rates(previous, seconds));
   }
 
-  static ScopeSnapshot take(ActorScope scope, long nanos, boolean showsMessages, Optional<ScopeSnapshot> lastSnapshot) {
-    return new ScopeSnapshot(scope, nanos, showsMessages, lastSnapshot);
+  static ScopeSnapshot take(ActorScope scope, long nanos, DashboardOptions options,
+      Optional<ScopeSnapshot> lastSnapshot) {
+    return new ScopeSnapshot(scope, nanos, options, lastSnapshot);
+  }
+
+  private void add(ActorStats stats, Optional<ScopeSnapshot> previous) {
+    var totals = totals(stats.scopes());
+    var key = totals.key(stats.name());
+    var trend = previous.map(snapshot -> snapshot.trendIn(this, stats, key)).orElseGet(() -> ActorTrend.first(stats));
+    var row = new ActorRow(stats, totals.index, trend, ActorProblem.of(stats, trend, options.handlingLimit));
+    totals.add(row, key);
+    rows.add(row);
+    for (var problem : row.problems()) problems.merge(problem, 1L, Long::sum);
+  }
+
+  /** Returns the trend of the actor in the next snapshot. */
+  private ActorTrend trendIn(ScopeSnapshot next, ActorStats stats, String key) {
+    var totals = scopes.get(stats.scopes());
+    var trend = totals == null ? null : totals.trendsByName.get(key);
+    long elapsedNanos = next.nanos - nanos;
+    return trend == null ? ActorTrend.ofNew(stats, elapsedNanos) : trend.next(stats, elapsedNanos);
   }
 
   private ScopeTotals totals(List<String> names) {
@@ -79,15 +109,6 @@ final class ScopeSnapshot {
     var newTotals = new ScopeTotals(scopes.size());
     scopes.put(List.copyOf(names), newTotals);
     return newTotals;
-  }
-
-  /**
-   * Returns how many messages the actor had handled at the previous snapshot. The result is at most
-   * the current count, because the earlier count may belong to an ended actor of the same name.
-   */
-  private static long handledBefore(Optional<ScopeSnapshot> previous, ActorStats stats) {
-    var totals = previous.map(snapshot -> snapshot.scopes.get(stats.scopes())).orElse(null);
-    return totals == null ? 0 : Math.min(stats.handled(), totals.handledByName.getOrDefault(stats.name(), 0L));
   }
 
   private Map<String, Object> rates(Optional<ScopeSnapshot> previous, double seconds) {
@@ -116,7 +137,23 @@ final class ScopeSnapshot {
   String filteredJson(String filter) {
     var lowerCaseFilter = filter.toLowerCase(Locale.ROOT);
     var matchingRows = rows.stream().filter(row -> matches(lowerCaseFilter, row)).toList();
-    return JsonText.of(JsonText.object("filter", filter, "rows", maps(matchingRows)));
+    return JsonText.of(JsonText.object("filter", filter, "rows", maps(matchingRows, row -> -1)));
+  }
+
+  /**
+   * Returns an actor with the stack of its handler, as JSON. If no actor has the name in the scope,
+   * the JSON object is empty.
+   *
+   * @param scopeNames the names of the actor's scopes, with " / " between them
+   */
+  String actorJson(String scopeNames, String name) {
+    for (var row : rows)
+      if (row.stats().name().equals(name) && String.join(" / ", row.stats().scopes()).equals(scopeNames)) {
+        var map = row.asMap(options.messageTexts, -1);
+        map.put("stack", row.stats().stack());
+        return JsonText.of(map);
+      }
+    return "{}";
   }
 
   private static boolean matches(String lowerCaseFilter, ActorRow row) {
@@ -124,8 +161,9 @@ final class ScopeSnapshot {
         || row.stats().scope().toLowerCase(Locale.ROOT).contains(lowerCaseFilter);
   }
 
-  private List<Map<String, Object>> maps(List<ActorRow> candidates) {
-    return ActorRow.choose(candidates).stream().map(row -> row.asMap(showsMessages)).toList();
+  private List<Map<String, Object>> maps(List<ActorRow> candidates, ToIntFunction<ActorRow> group) {
+    return ActorRow.choose(candidates, row -> group.applyAsInt(row) >= 0).stream()
+        .map(row -> row.asMap(options.messageTexts, group.applyAsInt(row))).toList();
   }
 
   private String json(Map<String, Object> rates) {
@@ -136,12 +174,13 @@ final class ScopeSnapshot {
     scopes.forEach(
         (names, totals) -> scopeMaps.add(JsonText.object("names", names, "actors", totals.actors,
             "waiting", totals.waiting, "handled", totals.handled,
-            "perSecond", ActorRow.rounded(totals.perSecond), "failed", totals.failed)));
+            "perSecond", ActorRow.rounded(totals.perSecond), "failed", totals.failed, "refused", totals.refused)));
+    var groups = new IdleGroups(rows);
     return JsonText.of(JsonText.object("scope", report.scope(), "closed", isClosed, "sent", report.sent(), "handled",
         report.handled(), "handling", report.handling(), "waiting", report.queued(), "unhandled", reasons, "perSecond",
-        rates, "running", report.unresponsive(), "actors", rows.size(), "scopes", scopeMaps, "rows", maps(rows),
-        "deadLetters",
-        letters.groups(),
-        "cycles", letters.cycles()));
+        rates, "running", report.unresponsive(), "problems", problems, "actors", rows.size(), "scopes", scopeMaps,
+        "groups", groups.maps(), "rows", maps(rows, groups::indexOf), "deadLetters", letters.groups(), "cycles",
+        letters.cycles(), "process", ProcessStats.asMap(), "panels",
+        options.panels.stream().map(ValuesPanel::asMap).toList()));
   }
 }

@@ -25,6 +25,9 @@ final class SnapshotActor {
    */
   record SnapshotRequest(String filter) implements SnapshotMessage, Request<SnapshotRequest, String> {}
 
+  /** Asks for an actor with the stack of its handler, as JSON. */
+  record ActorRequest(String scopeNames, String name) implements SnapshotMessage, Request<ActorRequest, String> {}
+
   record ViewerJoined(Actor<String> viewer) implements SnapshotMessage {}
 
   enum SnapshotSignal implements SnapshotMessage {
@@ -32,21 +35,22 @@ final class SnapshotActor {
   }
 
   private final ActorScope scope;
-  private final boolean showsMessages;
+  private final DashboardOptions options;
   private final Scheduler clock;
   private final Topic<String> topic;
   private int viewers;
   private Optional<ScopeSnapshot> lastSnapshot = Optional.empty();
 
-  private SnapshotActor(ActorScope scope, boolean showsMessages, Scheduler clock, Topic<String> topic) {
+  private SnapshotActor(ActorScope scope, DashboardOptions options, Scheduler clock, Topic<String> topic) {
     this.scope = scope;
-    this.showsMessages = showsMessages;
+    this.options = options;
     this.clock = clock;
     this.topic = topic;
   }
 
-  static Actor<SnapshotMessage> start(ActorScope ownScope, ActorScope scope, boolean showsMessages, Scheduler clock) {
-    var pulse = new SnapshotActor(scope, showsMessages, clock, Topic.open(ownScope.named("viewers")));
+  static Actor<SnapshotMessage> start(ActorScope ownScope, ActorScope scope, DashboardOptions options,
+      Scheduler clock) {
+    var pulse = new SnapshotActor(scope, options, clock, Topic.open(ownScope.named("viewers")));
     return ownScope.named("pulse").newActor(pulse::handle);
   }
 
@@ -54,6 +58,7 @@ final class SnapshotActor {
     switch (message) {
       case SnapshotRequest request -> context.reply(request,
           request.filter.isEmpty() ? snapshot().fullJson() : snapshot().filteredJson(request.filter));
+      case ActorRequest request -> context.reply(request, snapshot().actorJson(request.scopeNames, request.name));
       case ViewerJoined(var viewer) -> join(viewer, context);
       case SnapshotSignal.TICK -> tick(context);
       case SnapshotSignal.VIEWER_LEFT -> viewers--;
@@ -84,7 +89,7 @@ final class SnapshotActor {
   private ScopeSnapshot snapshot() {
     long now = clock.nanoTime();
     if (lastSnapshot.isEmpty() || now - lastSnapshot.get().nanos() >= CACHE_NANOS)
-      lastSnapshot = Optional.of(ScopeSnapshot.take(scope, now, showsMessages, lastSnapshot));
+      lastSnapshot = Optional.of(ScopeSnapshot.take(scope, now, options, lastSnapshot));
     return lastSnapshot.get();
   }
 }

@@ -38,78 +38,135 @@ byId('theme').addEventListener('change', event => {
 });
 showTheme(new URLSearchParams(location.search).get('theme'));
 
-// ---- totals, each with a curve of its last minutes
+// ---- curves
 
-const sum = counts => Object.values(counts).reduce((all, one) => all + one, 0);
-const cards = [
-  {title: 'Sent', value: f => f.sent, rate: f => f.perSecond.sent},
-  {title: 'Handled', value: f => f.handled, rate: f => f.perSecond.handled},
-  {title: 'Being handled', value: f => f.handling},
-  {title: 'Waiting', value: f => f.waiting},
-  {title: 'Unhandled', value: f => sum(f.unhandled), rate: f => f.perSecond.unhandled},
-];
+const SVG = 'http://www.w3.org/2000/svg';
 
-for (const card of cards) {
-  const box = made('div', 'card');
-  const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
-  svg.setAttribute('viewBox', `0 0 ${HISTORY - 1} 34`);
+/** Makes a curve, which fills the width of its box. */
+function newCurve() {
+  const svg = document.createElementNS(SVG, 'svg');
+  svg.setAttribute('viewBox', '0 0 100 34');
   svg.setAttribute('preserveAspectRatio', 'none');
   svg.setAttribute('aria-hidden', 'true');
-  for (const part of ['area', 'curve']) {
-    card[part] = document.createElementNS(svg.namespaceURI, 'path');
-    card[part].setAttribute('class', part);
-    svg.append(card[part]);
+  for (const part of ['area', 'line']) {
+    const path = document.createElementNS(SVG, 'path');
+    path.setAttribute('class', part);
+    svg.append(path);
   }
-  card.history = [];
-  card.number = made('p', 'value', '–');
-  card.perSecond = made('p', 'rate muted', card.rate ? '– per second' : 'in mailboxes');
-  card.most = made('p', 'most muted');
-  box.append(made('h2', '', card.title), card.perSecond, card.number, card.most, svg);
-  byId('cards').append(box);
+  return svg;
 }
 
-function showCard(card, statistics) {
-  set(card.number, number(card.value(statistics)));
-  const now = card.rate ? card.rate(statistics) : card.value(statistics);
-  if (card.rate) set(card.perSecond, rate(now) + ' per second');
-  if (now === null) return;
-  card.history.push(now);
-  if (card.history.length > HISTORY) card.history.shift();
-  const most = Math.max(...card.history);
-  set(card.most, 'at most ' + (card.rate ? rate(most) : number(most)));
-  const left = HISTORY - card.history.length;
-  const points = card.history.map((y, i) => `${left + i},${(32 - 30 * y / (most || 1)).toFixed(1)}`);
-  card.curve.setAttribute('d', 'M' + points.join('L'));
-  card.area.setAttribute('d', `M${left},34L${points.join('L')}L${HISTORY - 1},34Z`);
+function showCurve(svg, values) {
+  const max = Math.max(...values) || 1;
+  const step = 100 / Math.max(1, values.length - 1);
+  const points = values.map((y, i) => `${(i * step).toFixed(2)},${(32 - 30 * y / max).toFixed(1)}`);
+  if (points.length === 1) points.push(points[0].replace('0.00', '100'));
+  const [area, line] = svg.children;
+  line.setAttribute('d', points.length ? 'M' + points.join('L') : '');
+  area.setAttribute('d', points.length ? `M0,34L${points.join('L')}L100,34Z` : '');
 }
 
-// ---- actors
+function remember(history, value) {
+  history.push(value);
+  if (history.length > HISTORY) history.shift();
+}
 
 function duration(millis) {
   if (millis === 0) return '–';
   if (millis < 1000) return millis + ' ms';
-  if (millis < 60000) return tenths.format(millis / 1000) + ' s';
+  if (millis < 10000) return tenths.format(Math.floor(millis / 100) / 10) + ' s';
+  if (millis < 60000) return Math.floor(millis / 1000) + ' s';
   return millis < 3600000 ? Math.floor(millis / 60000) + ' min' : Math.floor(millis / 3600000) + ' h';
 }
 
+/** Returns the largest value, and the time that the curve shows. */
+const range = (history, text) => `≤ ${text(Math.max(...history))}`
+  + (history.length > 1 ? ` in ${duration(1000 * (history.length - 1))}` : '');
+
+// ---- totals and the process, each with a curve of its last minutes
+
+const sum = counts => Object.values(counts).reduce((all, one) => all + one, 0);
+const bytes = value => value >= 1e9 ? tenths.format(value / 1e9) + ' GB' : number(Math.round(value / 1e6)) + ' MB';
+const counted = (count, unit) => number(count) + ' ' + unit + (count === 1 ? '' : 's');
+const cards = [
+  {title: 'Sent', value: f => f.sent, rate: f => f.perSecond.sent},
+  {title: 'Handled', value: f => f.handled, rate: f => f.perSecond.handled},
+  {title: 'Being handled', value: f => f.handling, side: () => 'by handlers'},
+  {title: 'Waiting', value: f => f.waiting, side: () => 'in mailboxes'},
+  {title: 'Unhandled', value: f => sum(f.unhandled), rate: f => f.perSecond.unhandled},
+  {title: 'Heap', value: f => f.process.heapUsed, text: bytes, side: f => 'of ' + bytes(f.process.heapMax)},
+  {title: 'Processor', value: f => f.process.load === undefined ? null : 100 * f.process.load,
+    text: value => Math.round(value) + ' %', side: f => 'of ' + counted(f.process.processors, 'processor')},
+  {title: 'Virtual threads', value: f => f.process.queued ?? null, text: value => number(value) + ' queued',
+    side: f => f.process.mounted === undefined ? 'counted from Java 24 on' : number(f.process.mounted) + ' mounted'},
+];
+
+for (const card of cards) {
+  const box = made('div', 'card');
+  card.curve = newCurve();
+  card.history = [];
+  card.number = made('p', 'value', '–');
+  card.right = made('p', 'rate muted', card.rate ? '– per second' : '');
+  card.range = made('p', 'range muted');
+  box.append(made('h2', '', card.title), card.right, card.number, card.range, card.curve);
+  byId('cards').append(box);
+}
+
+function showCard(card, data) {
+  const value = card.value(data);
+  const text = card.text ?? number;
+  set(card.number, value === null ? '–' : text(value));
+  const now = card.rate ? card.rate(data) : value;
+  set(card.right, card.rate ? rate(now) + ' per second' : card.side(data));
+  if (now === null) return;
+  remember(card.history, now);
+  set(card.range, range(card.history, card.rate ? rate : text));
+  showCurve(card.curve, card.history);
+}
+
+// ---- the alarm line
+
+const urgency = row => Object.keys(statistics.problems).indexOf(row.problems[0]);
+const byUrgency = (a, b) => urgency(a) - urgency(b) || b.busyMillis - a.busyMillis || b.waiting - a.waiting;
+const ill = rows => rows.filter(row => row.problems).toSorted(byUrgency);
+
+function showAlarm(data) {
+  const kinds = Object.keys(data.problems);
+  const counts = kinds.filter(kind => data.problems[kind]).map(kind => number(data.problems[kind]) + ' ' + kind);
+  const names = ill(data.rows).map(row => row.name);
+  if (data.closed) set(byId('alarm'), '■ this scope has closed', 'quiet');
+  else if (counts.length) set(byId('alarm'),
+    `▲ ${counts.join(', ')}: ${names.slice(0, 5).join(', ')}${names.length > 5 ? ', …' : ''}`, 'bad');
+  else set(byId('alarm'), `✓ no actor is ${kinds.slice(0, -1).join(', ')} or ${kinds.at(-1)}`, 'good');
+  document.title = (counts.length && !data.closed ? '▲ ' : '') + data.scope + ' – Fibry dashboard';
+}
+
+// ---- actors
+
 const isIdle = doing => doing === 'idle' || doing.startsWith('0 of ');
-const isIll = doing => doing.startsWith('is suspended') || doing.startsWith('cut off');
-const does = doing => (isIdle(doing) ? '○ ' : isIll(doing) ? '▲ ' : '● ') + doing;
+const does = row => row.problems ? ['▲ ' + row.problems.join(', ') + ' · ' + row.doing, 'bad']
+  : isIdle(row.doing) ? ['○ ' + row.doing, 'idle'] : ['● ' + row.doing, ''];
+const has = (row, problem) => row.problems?.includes(problem);
 const dim = (text, isZero, more = '') => [text, 'number' + (isZero ? ' zero' : more)];
+const busy = row => (row.busyMillis && row.busyExact === false ? '≥ ' : '') + duration(row.busyMillis);
 const columns = [
   {title: 'Actor', key: row => row.name},
   {title: 'Kind', key: row => row.kind, cell: row => [row.kind, 'muted']},
-  {title: 'Does', key: row => row.doing, cell: row => [does(row.doing), isIdle(row.doing) ? 'idle' : isIll(row.doing) ? 'bad' : '']},
-  {title: 'Busy for', key: row => row.busyMillis, cell: row => dim(duration(row.busyMillis), row.busyMillis === 0)},
-  {title: 'Waiting', key: row => row.waiting, cell: row => dim(number(row.waiting), row.waiting === 0)},
+  {title: 'Does', key: row => row.doing, cell: does},
+  {title: 'Busy for', key: row => row.busyMillis,
+    cell: row => dim(busy(row), row.busyMillis === 0, has(row, 'stuck') ? ' bad' : '')},
+  {title: 'Waiting', key: row => row.waiting,
+    cell: row => dim(number(row.waiting), row.waiting === 0, has(row, 'full') || has(row, 'growing') ? ' bad' : '')},
   {title: 'Handled', key: row => row.handled, cell: row => dim(number(row.handled), row.handled === 0)},
   {title: 'Per second', key: row => row.perSecond ?? 0, cell: row => dim(rate(row.perSecond), !row.perSecond)},
   {title: 'Failed', key: row => row.failed, cell: row => dim(row.failed ? '▲ ' + number(row.failed) : '0', row.failed === 0, ' bad')},
+  {title: 'Refused', key: row => row.refused, cell: row => dim(row.refused ? '▲ ' + number(row.refused) : '0', row.refused === 0, ' bad')},
 ];
-let sorted = null; // the column that sorts the rows; null: none, rows are shown as a tree
+let sorted = null; // the column that sorts the rows; null: none, problems are first and the others are a tree
 let falling = true;
 let statistics = null;
 let filtered = null; // the rows that match the filter; null: no filter
+const unfolded = new Set(); // the keys of the groups whose actors are shown
 
 columns.forEach((column, place) => {
   column.head = made('th', place < 3 ? '' : 'number');
@@ -128,46 +185,94 @@ columns.forEach((column, place) => {
 });
 
 const compare = (a, b) => a < b ? -1 : a > b ? 1 : 0;
+const path = row => statistics.scopes[row.scope].names.join(' / ');
+const groupKey = group => [path(group), group.kind, group.name].join('\n');
+const actorLine = (row, depth, hasPath) => ({row, depth, name: row.name, place: hasPath ? path(row) : ''});
 
-/** Returns the lines of the table: scopes, each before its actors; if a column sorts, actors alone. */
+/**
+ * Returns the lines of the table: actors with problems, then scopes, each before its actors. If a
+ * column sorts, returns only actors.
+ */
 function lines(rows) {
-  if (sorted) return rows.toSorted((a, b) => compare(sorted.key(a), sorted.key(b)) * (falling ? -1 : 1));
-  const of = Map.groupBy(rows, row => row.scope);
-  const within = statistics.scopes.map((scope, i) => [scope, i]).filter(([, i]) => filtered === null || of.has(i));
-  return within.flatMap(([scope, i]) => [scope, ...(of.get(i) ?? [])]);
+  if (sorted) return rows.toSorted((a, b) => compare(sorted.key(a), sorted.key(b)) * (falling ? -1 : 1))
+    .map(row => actorLine(row, 0, true));
+  const urgent = ill(rows);
+  const all = urgent.map(row => actorLine(row, 1, true));
+  if (urgent.length) all.unshift({type: 'scope', depth: 0, name: 'Problems', count: counted(urgent.length, 'actor')});
+  const of = Map.groupBy(rows.filter(row => !row.problems), row => row.scope);
+  statistics.scopes.forEach((scope, i) => {
+    if (filtered !== null && !of.has(i)) return;
+    const depth = scope.names.length;
+    const count = counted(scope.actors, 'actor');
+    all.push({type: 'scope', depth: depth - 1, name: scope.names.at(-1), count, totals: scope});
+    const own = of.get(i) ?? [];
+    all.push(...own.filter(row => row.group === undefined).map(row => actorLine(row, depth, false)));
+    if (filtered === null) statistics.groups.forEach((group, index) => {
+      if (group.scope === i) all.push(...groupLines(group, own.filter(row => row.group === index), depth));
+    });
+  });
+  return all;
+}
+
+function groupLines(group, members, depth) {
+  const isOpen = unfolded.has(groupKey(group));
+  const name = (isOpen ? '▾ ' : '▸ ') + (group.name || 'others');
+  const totals = {...group, waiting: 0, perSecond: 0};
+  const line = {type: 'group', depth, name, kind: group.kind, count: '○ ' + number(group.actors) + ' idle', totals, group};
+  if (!isOpen) return [line];
+  const missing = group.actors - members.length;
+  const more = {type: 'more', depth: depth + 1, name: `${number(missing)} more, which the filter finds`};
+  return [line, ...members.map(row => actorLine(row, depth + 1, false)), ...(missing > 0 ? [more] : [])];
 }
 
 function newLine() {
   const tr = document.createElement('tr');
   const name = document.createElement('th');
   name.scope = 'row';
-  name.append(made('bdi'), made('small'));
+  const button = made('button', 'name');
+  button.type = 'button';
+  name.append(button, made('small'));
   tr.append(name);
   for (let i = 1; i < columns.length; i++) tr.append(document.createElement('td'));
   byId('rows').append(tr);
   return tr;
 }
 
+/** Returns the text and the class of a cell of a line that is no actor. */
+function totalsCell(column, line) {
+  if (column.title === 'Kind') return [line.kind ?? '', 'muted'];
+  if (column.title === 'Does') return [line.count ?? '', line.type === 'group' ? 'idle' : ''];
+  return column.title === 'Busy for' || !line.totals ? ['', ''] : column.cell(line.totals);
+}
+
 function showLine(tr, line) {
-  const isScope = line.names !== undefined;
-  const scope = isScope ? line : statistics.scopes[line.scope];
-  const depth = sorted ? 0 : scope.names.length - (isScope ? 1 : 0);
+  tr.line = line;
+  const className = line.type ?? (selected && isSelected(line.row) ? 'selected' : '');
+  if (tr.className !== className) tr.className = className;
   const name = tr.cells[0];
   const [label, place] = name.children;
-  if (tr.className !== (isScope ? 'scope' : '')) tr.className = isScope ? 'scope' : '';
-  if (name.style.getPropertyValue('--depth') !== String(depth)) name.style.setProperty('--depth', depth);
-  set(label, isScope ? scope.names.at(-1) : line.name);
-  set(place, isScope ? '' : sorted ? scope.names.join(' / ') : '');
-  if (name.title !== label.textContent) name.title = label.textContent;
+  if (name.style.getPropertyValue('--depth') !== String(line.depth)) name.style.setProperty('--depth', line.depth);
+  set(label, line.name);
+  set(place, line.place ?? '');
+  label.disabled = !line.row && !line.group;
+  if (name.title !== line.name) name.title = line.name;
   columns.slice(1).forEach((column, i) => {
-    const [text, className] = !isScope ? column.cell(line)
-      : column.title === 'Does' ? [number(scope.actors) + (scope.actors === 1 ? ' actor' : ' actors'), '']
-      : i < 3 ? ['', ''] : column.cell(scope);
+    const [text, className] = line.row ? column.cell(line.row) : totalsCell(column, line);
     set(tr.cells[i + 1], text, className);
     const title = i < 2 ? text : ''; // the cell may show only a part of the text
     if (tr.cells[i + 1].title !== title) tr.cells[i + 1].title = title;
   });
 }
+
+byId('rows').addEventListener('click', event => {
+  const line = event.target.closest('tr')?.line;
+  if (line?.group) {
+    const key = groupKey(line.group);
+    if (!unfolded.delete(key)) unfolded.add(key);
+  } else if (line?.row) selected = isSelected(line.row) ? null : {scope: path(line.row), name: line.row.name};
+  showRows();
+  showDetails();
+});
 
 function showRows() {
   if (!statistics) return;
@@ -185,6 +290,83 @@ function showRows() {
     else column.head.removeAttribute('aria-sort');
   }
 }
+
+// ---- one actor: its history since the page was opened, and the stack of its handler
+
+let selected = null; // the names of the scopes and of the actor whose details are shown; null: none
+let snapshots = 0;
+const histories = new Map(); // of the actors that the server sends
+const charts = ['Refused per second', 'Failed per second', 'Waiting'].map(title => {
+  const chart = {title, curve: newCurve(), range: made('p', 'range muted')};
+  const box = made('div', 'card');
+  box.append(made('h2', '', title), chart.range, chart.curve);
+  byId('histories').append(box);
+  return chart;
+});
+
+const actorKey = (scope, name) => scope + '\n' + name;
+const isSelected = row => selected !== null && row.name === selected.name && path(row) === selected.scope;
+
+function rememberActors(rows) {
+  snapshots++;
+  for (const row of rows) {
+    const key = actorKey(path(row), row.name);
+    const before = histories.get(key);
+    const history = before ?? {values: charts.map(() => [])};
+    if (before) {
+      const seconds = snapshots - before.snapshot;
+      remember(history.values[0], Math.max(0, row.refused - before.refused) / seconds);
+      remember(history.values[1], Math.max(0, row.failed - before.failed) / seconds);
+    }
+    remember(history.values[2], row.waiting);
+    Object.assign(history, {snapshot: snapshots, refused: row.refused, failed: row.failed});
+    if (!before) histories.set(key, history);
+  }
+  for (const [key, history] of histories) if (snapshots - history.snapshot > HISTORY) histories.delete(key);
+}
+
+function describe(actor) {
+  if (actor.name === undefined) return 'has ended';
+  const [text] = does(actor);
+  const waiting = actor.waiting || actor.capacity !== undefined
+    ? number(actor.waiting) + (actor.capacity === undefined ? '' : ' of ' + number(actor.capacity)) + ' waiting' : '';
+  return [selected.scope, text, actor.busyMillis ? 'busy for ' + busy(actor) : '', waiting,
+    number(actor.handled) + ' handled', number(actor.failed) + ' failed', number(actor.refused) + ' refused']
+    .filter(Boolean).join(' · ');
+}
+
+async function showDetails() {
+  byId('details').hidden = selected === null;
+  if (selected === null) return;
+  const wanted = selected;
+  const query = new URLSearchParams({scope: wanted.scope, name: wanted.name});
+  const answer = await fetch('actor?' + query).catch(() => null);
+  if (!answer?.ok) return; // the stream's onerror shows that the connection is lost
+  const actor = await answer.json();
+  if (wanted !== selected) return; // another click was faster
+  set(byId('details-name'), wanted.name);
+  set(byId('details-state'), describe(actor));
+  set(byId('stack'), actor.stack?.length ? actor.stack.join('\n') : 'no handler runs, or its stack is not known');
+  const history = histories.get(actorKey(wanted.scope, wanted.name));
+  charts.forEach((chart, i) => {
+    const values = history?.values[i] ?? [];
+    set(chart.range, values.length ? range(values, i < 2 ? rate : number) : 'not known yet');
+    showCurve(chart.curve, values);
+  });
+}
+
+function hideDetails() {
+  selected = null;
+  showRows();
+  showDetails();
+}
+
+byId('details-close').addEventListener('click', hideDetails);
+addEventListener('keydown', event => {
+  if (event.key === 'Escape' && selected) hideDetails();
+});
+
+// ---- the filter
 
 /** Lets the server filter, because the page does not have all actors. */
 async function filter() {
@@ -236,20 +418,56 @@ function showList(list, items, none, text) {
   }) : [made('li', 'none', none)]));
 }
 
+// ---- panels of the program
+
+function newPanel() {
+  const head = made('div', 'head');
+  head.append(made('h2'));
+  const section = made('section', 'panel');
+  section.append(head, made('dl', 'values'));
+  byId('panels').append(section);
+  return section;
+}
+
+function newValue(list) {
+  const pair = made('div');
+  pair.append(made('dt'), made('dd'));
+  list.append(pair);
+  return pair;
+}
+
+function showPanels(panels) {
+  const box = byId('panels');
+  panels.forEach((panel, i) => {
+    const [head, list] = (box.children[i] ?? newPanel()).children;
+    set(head.firstChild, panel.title);
+    const values = Object.entries(panel.values);
+    values.forEach(([name, value], j) => {
+      const pair = list.children[j] ?? newValue(list);
+      set(pair.firstChild, name);
+      set(pair.lastChild, typeof value === 'number' ? number(value) : String(value));
+    });
+    while (list.children.length > values.length) list.lastChild.remove();
+  });
+}
+
 // ---- the stream
 
 function show(data) {
   statistics = data;
-  document.title = data.scope + ' – Fibry dashboard';
   set(byId('scope'), data.scope);
+  showAlarm(data);
   set(byId('status'), data.closed ? '■ this scope has closed' : '● live', data.closed ? 'quiet' : 'live');
   cards.forEach(card => showCard(card, data));
+  rememberActors(data.rows);
   showReasons(data.unhandled);
+  showPanels(data.panels);
   showList(byId('cycles'), data.cycles, 'none in the dead letters', cycle => [cycle.names.join(' → ')]);
   showList(byId('letters'), data.deadLetters, 'none', letter =>
     [letter.actor, [letter.reason.replace('_', ' '), letter.message, letter.cause].filter(Boolean).join(' · ')]);
   if (byId('filter').value.trim() === '') showRows();
   else filter();
+  showDetails();
 }
 
 function listen() {
@@ -257,6 +475,7 @@ function listen() {
   events.onmessage = event => show(JSON.parse(event.data));
   events.onerror = () => {
     set(byId('status'), '▲ connection lost, trying again', 'bad');
+    set(byId('alarm'), '▲ connection lost: the page shows the last state that it received', 'bad');
     if (events.readyState === EventSource.CLOSED) setTimeout(listen, 3000); // refused: the browser does not reconnect by itself
   };
 }

@@ -8,7 +8,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.ActorWithReturn;
+import io.fibry.DeadLetter;
 import io.fibry.FailurePolicy;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
 import io.fibry.support.Intercepted;
 import io.fibry.support.Patience;
 import io.fibry.time.ManualScheduler;
@@ -21,6 +24,7 @@ import java.net.Socket;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -81,7 +85,7 @@ class DashboardTest {
           text);
       assertTrue(
           text.contains("\"rows\":[{\"scope\":2,\"name\":\"deep\",\"kind\":\"FIBER\",\"waiting\":0,\"handled\":1,"
-              + "\"perSecond\":null,\"failed\":0,\"busyMillis\":0,\"doing\":\"idle\"}]"),
+              + "\"perSecond\":null,\"failed\":0,\"refused\":0,\"busyMillis\":0,\"busyExact\":true,\"doing\":\"idle\"}]"),
           text);
     }
   }
@@ -110,6 +114,101 @@ class DashboardTest {
 
       assertTrue(text.contains("handling Secret[text=hush-1]"), text);
       assertTrue(text.contains("\"message\":\"Secret[text=hush-3]\""), text);
+    }
+  }
+
+  @Test
+  void stuckActorIsProblemAndHasStackWithoutContents() throws Exception {
+    sendSecrets();
+    Patience.eventually(() -> scope.actors().getFirst().busyFor().toMillis() > 20);
+
+    try (var dashboard = Dashboard.open(scope, 0, options -> options.withHandlingLimit(Duration.ofMillis(20)))) {
+      var text = statistics(dashboard);
+      assertTrue(text.contains("\"problems\":{\"cut off\":0,\"stuck\":1,"), text);
+      assertTrue(text.contains("\"doing\":\"handles a message\",\"problems\":[\"stuck\"]}"), text);
+
+      var actorText = Web.get(dashboard.port(), "/actor?scope=app&name=busy");
+
+      assertTrue(actorText.contains("\"stack\":[\"") && actorText.contains("DashboardTest.java"), actorText);
+      assertFalse(actorText.contains("hush"), actorText);
+      assertTrue(Web.get(dashboard.port(), "/actor?scope=app&name=failing").contains("\"stack\":[]}"));
+      for (var query : List.of("", "?scope=app&name=unknown", "?scope=other&name=busy"))
+        assertTrue(Web.get(dashboard.port(), "/actor" + query).endsWith("\n{}\n"), query);
+    }
+  }
+
+  @Test
+  void handlingLimitOfZeroIsRefused() {
+    var refusal = assertThrows(IllegalArgumentException.class,
+        () -> DashboardOptions.DEFAULT.withHandlingLimit(Duration.ZERO));
+
+    assertEquals("a handling limit of 0 s would make each busy actor a problem; give more than zero",
+        refusal.getMessage());
+  }
+
+  @Test
+  void panelsShowValuesOfProgramOrItsException() throws Exception {
+    var values = new LinkedHashMap<String, Object>();
+    values.put("pending", 7);
+    values.put("broken", false);
+    values.put("state", "<b>");
+    values.put("unknown", null);
+
+    try (var dashboard = Dashboard.open(scope, 0, options -> options.withPanel("Store", () -> values)
+        .withPanel("Node", () -> {
+          throw new IllegalStateException("hush");
+        }))) {
+      var text = statistics(dashboard);
+
+      assertTrue(text.contains("\"panels\":[{\"title\":\"Store\",\"values\":{\"pending\":7,\"broken\":false,"
+          + "\"state\":\"\\u003cb\\u003e\",\"unknown\":\"null\"}},{\"title\":\"Node\",\"values\":"
+          + "{\"failed\":\"IllegalStateException\"}}]"), text);
+      assertFalse(text.contains("hush"), text);
+    }
+  }
+
+  @Test
+  void idleActorsWithAlikeNamesAreOneGroup() throws Exception {
+    for (int i = 0; i < 600; i++) scope.named("session-" + i).newActor((String text) -> {});
+    sendSecrets();
+
+    try (var dashboard = Dashboard.open(scope, 0)) {
+      var text = statistics(dashboard);
+
+      assertTrue(text.contains("\"groups\":[{\"scope\":0,\"name\":\"session-*\",\"kind\":\"FIBER\",\"actors\":600,"),
+          text);
+      assertTrue(text.contains("\"name\":\"failing\""), text);
+      assertEquals(ActorRow.MAX_ROWS - 2, text.split("\"group\":0", -1).length - 1);
+    }
+  }
+
+  @Test
+  void failuresAndRefusalsBetweenSnapshotsAreProblems() throws Exception {
+    var clock = new ManualScheduler();
+    var entered = new CountDownLatch(1);
+    var actor = scope.named("full").mailbox(Mailbox.bounded(1, Overflow.REJECT)).newActor((String text) -> {
+      entered.countDown();
+      gate.await();
+    });
+    actor.sendMessage("handled");
+    Patience.await(entered);
+    var failing = scope.named("failing").onFailure(FailurePolicy.resume().withoutLog()).newActor((String text) -> {
+      throw new IllegalStateException("planned");
+    });
+
+    try (var dashboard = Dashboard.open(scope, 0, options -> options, clock)) {
+      assertTrue(statistics(dashboard).contains("\"full\":0,\"failing\":0,"));
+      actor.sendMessage("waits");
+      actor.sendMessage("refused");
+      failing.sendMessage("fails");
+      Patience.eventually(() -> scope.report().unhandled().get(DeadLetter.Reason.FAILED) == 1);
+      clock.advance(Duration.ofSeconds(1));
+
+      var text = statistics(dashboard);
+
+      assertTrue(text.contains("\"full\":1,\"failing\":1,"), text);
+      assertTrue(text.contains("\"refused\":1,"), text);
+      assertTrue(text.contains("\"capacity\":1,\"problems\":[\"full\"]"), text);
     }
   }
 
@@ -153,7 +252,7 @@ class DashboardTest {
       var statisticsByScope = Web.get(dashboard.port(), "/statistics?filter=odd");
 
       assertTrue(unfilteredStatistics.contains("\"actors\":1001,"));
-      assertEquals(ActorRow.MAX_ROWS, unfilteredStatistics.split("\"kind\"", -1).length - 1);
+      assertEquals(ActorRow.MAX_ROWS, unfilteredStatistics.split("\"busyMillis\"", -1).length - 1);
       assertTrue(
           statisticsByName.contains("\"name\":\"actor-777\"") && statisticsByName.split("\"kind\"", -1).length == 2,
           statisticsByName);
@@ -267,7 +366,7 @@ class DashboardTest {
       var text = statistics(dashboard);
 
       assertTrue(text.contains("\"perSecond\":{\"sent\":15.0,\"handled\":15.0,\"unhandled\":0.0}"), text);
-      assertTrue(text.contains("\"handled\":30,\"perSecond\":15.0,\"failed\":0,\"busyMillis\":0"), text);
+      assertTrue(text.contains("\"handled\":30,\"perSecond\":15.0,\"failed\":0,\"refused\":0,\"busyMillis\":0"), text);
     }
   }
 

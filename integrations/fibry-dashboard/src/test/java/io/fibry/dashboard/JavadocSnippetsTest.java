@@ -7,6 +7,10 @@ import io.fibry.ActorSystem;
 import io.fibry.net.ServerTls;
 import java.net.InetSocketAddress;
 import java.security.KeyStore;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import org.junit.jupiter.api.AfterEach;
@@ -49,11 +53,14 @@ class JavadocSnippetsTest {
     var everywhere = new InetSocketAddress(0).getAddress();
     var tls = ServerTls.of(sslContextWithoutCertificate());
     var password = "correct horse";
+    var carts = new ConcurrentHashMap<String, List<String>>();
     // @start region="options"
     var dashboard = Dashboard.open(scope, 0, o -> o
         .withAddress(everywhere).withHost("dash.example.org") // the name in the browser's address line
         .withTls(tls).withPassword(password)                  // any user name will do
-        .withMessageContents());                                 // shows what messages say
+        .withMessageContents()                                   // shows what messages say
+        .withHandlingLimit(Duration.ofMinutes(1))                // a handler that takes longer is stuck
+        .withPanel("Shop", () -> Map.of("carts", carts.size())));  // values of your own
     // @end
     assertTrue(dashboard.uri().toString().startsWith("https://localhost:"));
     dashboard.close();

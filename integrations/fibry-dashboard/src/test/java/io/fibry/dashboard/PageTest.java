@@ -8,10 +8,13 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.FailurePolicy;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
 import io.fibry.support.Patience;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -20,6 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Tests the page of the dashboard in a browser. */
 class PageTest {
+  private static final Duration HANDLING_LIMIT = Duration.ofMillis(100);
   private static final String HOSTILE = "<img src=x onerror='window.hacked=1'><script>window.hacked=1</script>";
   private static final String ROW_TEXT_SCRIPT = "[...document.querySelectorAll('#rows tr')]"
       + ".filter(row => row.cells[0].textContent === %s).map(row => row.innerText.replace(/\\s+/g, ' ')).join()";
@@ -35,7 +39,7 @@ class PageTest {
   @BeforeEach
   void open() throws Exception {
     assumeTrue(Chromium.program().isPresent(), "there is no Chromium");
-    dashboard = Dashboard.open(scope, 0);
+    dashboard = Dashboard.open(scope, 0, options -> options.withHandlingLimit(HANDLING_LIMIT));
     chromium = new Chromium(profile);
     chromium.setSize(1200, 800);
   }
@@ -78,9 +82,9 @@ class PageTest {
     assertTrue(scope.awaitQuiescence(Patience.LONG));
 
     show("?theme=light");
-    assertEquals("echo FIBER ○ idle – 0 1,234 – ▲ 1", row("echo"));
-    assertEquals("quiet FIBER ○ idle – 0 0 – 0", row("quiet"));
-    assertEquals("below 1 actor 0 1,234 – ▲ 1", row("below"));
+    assertEquals("echo FIBER ○ idle – 0 1,234 – ▲ 1 0", row("echo"));
+    assertEquals("quiet FIBER ○ idle – 0 0 – 0 0", row("quiet"));
+    assertEquals("below 1 actor 0 1,234 – ▲ 1 0", row("below"));
     assertEquals("1,234", chromium.value("cards[1].number.innerText"));
     assertEquals("1", chromium.value("document.querySelector('[data-reason=failed] dd').innerText"));
     assertTrue(chromium.value("byId('letters').innerText").contains("failed · String · IllegalStateException"));
@@ -88,7 +92,7 @@ class PageTest {
     var lightColor = background();
 
     show("?theme=dark");
-    assertEquals("echo FIBER ○ idle – 0 1,234 – ▲ 1", row("echo"));
+    assertEquals("echo FIBER ○ idle – 0 1,234 – ▲ 1 0", row("echo"));
     assertNotEquals(lightColor, background());
     assertTrue(chromium.takePicture().length > 10_000);
   }
@@ -143,6 +147,81 @@ class PageTest {
     chromium.value("(byId('filter').value = 'ACTOR-59', byId('filter').dispatchEvent(new Event('input')))");
     chromium.until("byId('shown').innerText === '11 found'");
     assertTrue(row("actor-599app").startsWith("actor-599"), chromium.value("byId('rows').innerText"));
+  }
+
+  @Test
+  void problemsAreFirstBelowRedAlarmAndIdleActorsAreFolded() throws Exception {
+    for (int i = 0; i < 200; i++) scope.named("session-" + i).newActor((String text) -> {});
+    show("");
+    assertEquals("✓ no actor is cut off, stuck, without thread, restarting, full, failing or growing",
+        chromium.value("byId('alarm').innerText"));
+    assertEquals("▸ session-* FIBER ○ 200 idle 0 0 – 0 0", row("▸ session-*"));
+    assertEquals("2", chromium.value("byId('rows').rows.length"));
+
+    var gate = occupyTill();
+    chromium.until("byId('alarm').className === 'bad'");
+    assertEquals("▲ 1 stuck: till", chromium.value("byId('alarm').innerText"));
+    assertEquals("Problems,till",
+        chromium.value("[0, 1].map(i => byId('rows').rows[i].cells[0].firstChild.textContent)"));
+    assertTrue(row("tillapp").contains("▲ stuck · handles a message"), row("tillapp"));
+
+    chromium.value("[...document.querySelectorAll('#rows tr.group')][0].click()");
+    assertEquals("204", chromium.value("byId('rows').rows.length")); // the actors of the group, and four other lines
+    gate.countDown();
+    chromium.until("byId('alarm').className === 'good'");
+  }
+
+  /** Makes an actor whose handler waits until the latch is counted down. */
+  private CountDownLatch occupyTill() {
+    var entered = new CountDownLatch(1);
+    var gate = new CountDownLatch(1);
+    scope.named("till").newActor((String text) -> {
+      entered.countDown();
+      gate.await();
+    }).sendMessage("stuck");
+    Patience.await(entered);
+    return gate;
+  }
+
+  @Test
+  void clickOnStuckActorShowsItsStackUntilEscape() throws Exception {
+    occupyTill();
+    show("");
+    chromium.until("statistics.problems.stuck === 1");
+
+    chromium.value("byId('rows').rows[1].cells[1].click()");
+    chromium.until("byId('stack').innerText.includes('PageTest.java')");
+    assertEquals("till", chromium.value("byId('details-name').innerText"));
+    var state = chromium.value("byId('details-state').innerText");
+    assertTrue(state.startsWith("app · ▲ stuck · handles a message · busy for "), state);
+
+    chromium.value("dispatchEvent(new KeyboardEvent('keydown', {key: 'Escape'}))");
+    assertEquals("true", chromium.value("byId('details').hidden"));
+  }
+
+  @Test
+  void detailsShowHistoryOfRefusedMessages() throws Exception {
+    var gate = occupyTill();
+    var full = scope.named("full").mailbox(Mailbox.bounded(1, Overflow.REJECT)).newActor((String text) -> gate.await());
+    show("");
+    chromium.until("statistics.rows.some(row => row.name === 'full')");
+    for (int i = 0; i < 50; i++) full.sendMessage("x");
+
+    chromium.until("statistics.rows.some(row => row.name === 'full' && row.refused >= 48)");
+    chromium.value("[...document.querySelectorAll('#rows .name')].find(name => name.textContent === 'full').click()");
+
+    chromium.until("/^≤ [1-9]/.test(charts[0].range.innerText)");
+    gate.countDown();
+  }
+
+  @Test
+  void curvesFillTheirWidthAndProcessIsShown() throws Exception {
+    show("");
+    chromium.until("cards[3].history.length >= 3");
+
+    assertTrue(chromium.value("cards[3].curve.children[1].getAttribute('d')").matches("M0\\.00,.*L100\\.00,[0-9.]+"));
+    assertTrue(chromium.value("cards[5].number.innerText").matches("[0-9.,]+ [MG]B"));
+    assertEquals(Runtime.version().feature() >= 24, chromium.value("cards[7].number.innerText").endsWith(" queued"));
   }
 
   @Test

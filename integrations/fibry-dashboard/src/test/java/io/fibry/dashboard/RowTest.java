@@ -3,14 +3,12 @@ package io.fibry.dashboard;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.ActorStats;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.OptionalInt;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -22,9 +20,14 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class RowTest {
 
-  private static ActorRow row(int number, long waitingCount, long failedCount, int busyMillis, double perSecond) {
-    return new ActorRow(new ActorStats(List.of("app"), "actor-" + number, "FIBER", waitingCount, 0, failedCount, "idle",
-        Duration.ofMillis(busyMillis), true, OptionalInt.empty(), 0, List.of()), 0, perSecond);
+  private static ActorRow row(int number, long waitingCount, long failedCount, int busyMillis, long refusedCount) {
+    var stats = Stats.of("actor-" + number).withQueued(waitingCount).withFailed(failedCount)
+        .withBusyFor(Duration.ofMillis(busyMillis)).withRefused(refusedCount).get();
+    return new ActorRow(stats, 0, ActorTrend.first(stats), List.of());
+  }
+
+  private static List<ActorRow> choose(List<ActorRow> rows) {
+    return ActorRow.choose(rows, row -> false);
   }
 
   private static List<String> names(List<ActorRow> rows) {
@@ -35,19 +38,19 @@ class RowTest {
   void allActorRowsAreShownUpToMaximum() {
     var rows = IntStream.range(0, ActorRow.MAX_ROWS).mapToObj(i -> row(i, 0, 0, 0, 0)).toList();
 
-    assertEquals(rows, ActorRow.choose(rows));
+    assertEquals(rows, choose(rows));
   }
 
   @Test
   void topRowsOfEachMeasureAreShownInOriginalOrder() {
     var rows = new ArrayList<ActorRow>();
-    for (int i = 0; i < 10_000; i++) rows.add(row(i, i % 7, i % 5, i % 3, Double.NaN));
+    for (int i = 0; i < 10_000; i++) rows.add(row(i, i % 7, i % 5, i % 3, 0));
     rows.set(9_996, row(9_996, 50_000, 0, 0, 0));
     rows.set(9_997, row(9_997, 0, 50_000, 0, 0));
     rows.set(9_998, row(9_998, 0, 0, 50_000, 0));
     rows.set(9_999, row(9_999, 0, 0, 0, 50_000));
 
-    var chosen = ActorRow.choose(rows);
+    var chosen = choose(rows);
 
     assertEquals(ActorRow.MAX_ROWS, chosen.size());
     assertEquals(List.of("actor-9996", "actor-9997", "actor-9998", "actor-9999"), names(chosen).subList(496, 500));
@@ -58,10 +61,47 @@ class RowTest {
   void idleActorsFillRemainingRows() {
     var rows = IntStream.range(0, 600).mapToObj(i -> row(i, i == 599 ? 1 : 0, 0, 0, 0)).toList();
 
-    var chosen = names(ActorRow.choose(rows));
+    var chosen = names(choose(rows));
 
     assertEquals(ActorRow.MAX_ROWS, chosen.size());
     assertTrue(chosen.contains("actor-0") && chosen.contains("actor-599"), chosen::toString);
+  }
+
+  @Test
+  void rowsWithProblemsAreChosenBeforeAllOthers() {
+    var rows = new ArrayList<ActorRow>();
+    for (int i = 0; i < 10_000; i++) rows.add(row(i, 100, 100, 100, 100));
+    for (int i = 9_000; i < 9_200; i++) {
+      var stats = rows.get(i).stats();
+      rows.set(i, new ActorRow(stats, 0, ActorTrend.first(stats), List.of(ActorProblem.GROWING)));
+    }
+
+    var chosen = choose(rows);
+
+    assertEquals(ActorRow.MAX_ROWS, chosen.size());
+    assertEquals(200, chosen.stream().filter(ActorRow::hasProblem).count());
+  }
+
+  @Test
+  void mostUrgentProblemsAreChosenIfThereAreTooMany() {
+    var rows = new ArrayList<ActorRow>();
+    for (int i = 0; i < 10_000; i++) {
+      var stats = row(i, 0, 0, 0, 0).stats();
+      rows.add(new ActorRow(stats, 0, ActorTrend.first(stats),
+          List.of(i < 9_900 ? ActorProblem.FAILING : ActorProblem.STUCK)));
+    }
+
+    assertEquals(100, choose(rows).stream().filter(row -> row.problems().contains(ActorProblem.STUCK)).count());
+  }
+
+  @Test
+  void foldedRowsFillOnlyPlacesThatRemain() {
+    var rows = IntStream.range(0, 1_000).mapToObj(i -> row(i, 0, 0, 0, 0)).toList();
+
+    var chosen = names(ActorRow.choose(rows, row -> row.stats().name().length() < 9)); // the first hundred
+
+    assertEquals("actor-100", chosen.getFirst());
+    assertEquals(ActorRow.MAX_ROWS, chosen.size());
   }
 
   @ParameterizedTest
@@ -79,24 +119,24 @@ class RowTest {
   }
 
   /**
-   * The row and the page recognize activities by the engine's texts. If the engine changed a text,
-   * a suspended actor would look like a running actor.
+   * The row and its problems recognize activities by the engine's texts. If the engine changed a
+   * text, a suspended actor would look like a running actor.
    */
   @Test
-  void activityTextsOfRowAndPageExistInEngine() throws IOException {
+  void activityTextsOfRowAndProblemsExistInEngine() throws IOException {
     var engine = Files.readString(Path.of("../../fibry-core/src/main/java/io/fibry/engine/cell/ActorInspector.java"));
     var row = Files.readString(Path.of("src/main/java/io/fibry/dashboard/ActorRow.java"));
-    var page = Files.readString(Path.of("src/main/resources/io/fibry/dashboard/page.js"));
+    var problems = Files.readString(Path.of("src/main/java/io/fibry/dashboard/ActorProblem.java"))
+        + Files.readString(Path.of("src/main/java/io/fibry/dashboard/ActorTrend.java"));
     var switchBody = row.substring(row.indexOf("switch (activity)"), row.indexOf("yield \"handles a message\""));
     var cases = Pattern.compile("(?m)^ *case (.*) ->").matcher(switchBody).results().map(match -> match.group(1))
         .collect(Collectors.joining());
     var texts = Stream
         .of(Pattern.compile("\"([^\"]+)\"").matcher(cases),
-            Pattern.compile("startsWith\\(\"(.*?)\"").matcher(switchBody),
-            Pattern.compile("doing.startsWith\\('(\\D.*?)'").matcher(page))
+            Pattern.compile("startsWith\\(\"(.*?)\"").matcher(switchBody + problems))
         .flatMap(Matcher::results).map(match -> match.group(1)).toList();
 
-    assertEquals(13, texts.size(), texts::toString);
+    assertEquals(15, texts.size(), texts::toString);
     assertEquals(List.of(), texts.stream().filter(text -> !engine.contains('"' + text)).toList());
   }
 }

@@ -54,7 +54,7 @@ final class SnapshotCost {
   }
 
   private static void tick(ActorScope scope) {
-    lastSnapshot = Optional.of(ScopeSnapshot.take(scope, System.nanoTime(), false, lastSnapshot));
+    lastSnapshot = Optional.of(ScopeSnapshot.take(scope, System.nanoTime(), DashboardOptions.DEFAULT, lastSnapshot));
   }
 
   private static long heldBytes(ActorScope scope) {

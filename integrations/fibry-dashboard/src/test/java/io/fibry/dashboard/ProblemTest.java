@@ -1,0 +1,128 @@
+package io.fibry.dashboard;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorStats;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Tests which problems of an actor the dashboard finds, by its counts in successive snapshots. */
+class ProblemTest {
+  private static final Duration LIMIT = Duration.ofSeconds(10);
+  private static final long SECOND = 1_000_000_000;
+
+  private static Stats actor() {
+    return Stats.of("till");
+  }
+
+  private static List<ActorProblem> problems(ActorStats stats, ActorTrend trend) {
+    return ActorProblem.of(stats, trend, LIMIT);
+  }
+
+  private static List<ActorProblem> problemsAtFirst(Stats stats) {
+    return problems(stats.get(), ActorTrend.first(stats.get()));
+  }
+
+  @Test
+  void firstSnapshotFindsProblemsThatNeedNoHistory() {
+    assertEquals(List.of(), problemsAtFirst(actor().withFailed(7).withRefused(7).withQueued(50)));
+    assertEquals(List.of(), problemsAtFirst(actor().withBusyFor(LIMIT.minusNanos(1))));
+    assertEquals(List.of(ActorProblem.STUCK), problemsAtFirst(actor().withBusyFor(LIMIT)));
+    assertEquals(List.of(ActorProblem.RESTARTING),
+        problemsAtFirst(actor().withActivity("is suspended after a failure")));
+    assertEquals(List.of(ActorProblem.CUT_OFF, ActorProblem.STUCK), problemsAtFirst(
+        actor().withActivity("cut off, its handler still runs").withBusyFor(Duration.ofMinutes(1))));
+    assertEquals(List.of(ActorProblem.FULL), problemsAtFirst(actor().withCapacity(2).withQueued(2)));
+    assertEquals(List.of(), problemsAtFirst(actor().withCapacity(2).withQueued(1)));
+    assertEquals(List.of(ActorProblem.GROWING), problemsAtFirst(actor().withQueued(100_000)));
+  }
+
+  @Test
+  void failuresAndRefusalsAreProblemsForOneMinute() {
+    var trend = ActorTrend.first(actor().withFailed(3).withRefused(5).get());
+    var stats = actor().withFailed(4).withRefused(6).get();
+
+    trend = trend.next(stats, SECOND);
+    assertEquals(List.of(ActorProblem.FULL, ActorProblem.FAILING), problems(stats, trend));
+    for (int second = 1; second < 60; second++) trend = trend.next(stats, SECOND);
+    assertEquals(List.of(ActorProblem.FULL, ActorProblem.FAILING), problems(stats, trend));
+    trend = trend.next(stats, SECOND);
+    assertEquals(List.of(), problems(stats, trend));
+  }
+
+  @Test
+  void mailboxThatIsFullForOneSnapshotIsNoProblem() {
+    var full = actor().withCapacity(1).withQueued(1).get();
+    var empty = actor().withCapacity(1).get();
+
+    var trend = ActorTrend.first(empty).next(full, SECOND);
+    assertEquals(List.of(), problems(full, trend));
+    assertEquals(List.of(ActorProblem.FULL), problems(full, trend.next(full, SECOND)));
+    assertEquals(List.of(), problems(empty, trend.next(empty, SECOND)));
+  }
+
+  @Test
+  void actorWithoutThreadIsProblemAfterHandlingLimit() {
+    var stats = actor().withQueued(1).withActivity("has been given no thread yet by x").get();
+    var trend = ActorTrend.first(stats);
+    for (int second = 1; second < 10; second++) trend = trend.next(stats, SECOND);
+    assertEquals(List.of(), problems(stats, trend));
+
+    trend = trend.next(stats, SECOND);
+
+    assertEquals(List.of(ActorProblem.WITHOUT_THREAD), problems(stats, trend));
+    var handledStats = actor().withQueued(1).withHandled(1).withActivity("was woken by 'x', and has not begun yet")
+        .get();
+    assertEquals(List.of(), problems(handledStats, trend.next(handledStats, SECOND)));
+  }
+
+  private static boolean isGrowing(ActorTrend trend) {
+    return problems(actor().get(), trend).contains(ActorProblem.GROWING);
+  }
+
+  @Test
+  void queueThatGrowsForHalfMinuteIsProblem() {
+    var trend = ActorTrend.first(actor().withQueued(10).get());
+    int seconds = 0;
+    for (; !isGrowing(trend) && seconds < 60; seconds++)
+      trend = trend.next(actor().withQueued(12 + seconds).get(), SECOND);
+    assertEquals(30, seconds);
+
+    for (int second = 0; second < 20; second++) trend = trend.next(actor().withQueued(40).get(), SECOND);
+    assertFalse(isGrowing(trend), "a queue that grows no longer");
+  }
+
+  @Test
+  void queueThatIsLongNowAndThenDoesNotGrow() {
+    var trend = ActorTrend.first(actor().get());
+
+    for (int second = 0; second < 120; second++) {
+      trend = trend.next(actor().withQueued(second % 10 == 0 ? 3 : 100 + second).get(), SECOND);
+      assertFalse(isGrowing(trend));
+    }
+  }
+
+  @Test
+  void lowerCountsBelongToNewActorOfSameName() {
+    var trend = ActorTrend.first(actor().withHandled(100).withFailed(9).get());
+
+    var next = trend.next(actor().withHandled(30).get(), SECOND);
+
+    assertEquals(30.0, next.perSecond());
+    assertEquals(List.of(), problems(actor().get(), next));
+  }
+
+  @Test
+  void idleActorKeepsItsTrendObject() {
+    var stats = actor().withHandled(100).get();
+    var trend = ActorTrend.first(stats).next(stats, SECOND);
+
+    assertSame(trend, trend.next(stats, SECOND));
+    assertTrue(trend.isWorthKeeping());
+    assertFalse(ActorTrend.ofNew(actor().get(), SECOND).isWorthKeeping());
+  }
+}
