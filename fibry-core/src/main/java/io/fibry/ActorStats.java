@@ -24,8 +24,8 @@ import java.util.OptionalInt;
  * may have been busy for longer. This applies to scopes with a scheduler of your own, to inline
  * requests, and to steps of your own {@link io.fibry.spi.MultiStepMessage}
  * @param capacity how many messages the mailbox accepts; empty if it is unbounded
- * @param refused messages that the mailbox refused or dropped, because it was full or the wait would
- * have been too long
+ * @param refused messages that the mailbox refused or dropped, because it was full or the wait
+ * would have been too long
  * @param stack where the handler is, the newest call first, at most 0.1 s old. In a pool, the
  * handler that has been busy for longest. Empty if no handler runs, or its stack is not known
  */

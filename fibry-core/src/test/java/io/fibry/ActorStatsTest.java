@@ -76,7 +76,7 @@ class ActorStatsTest {
     assertEquals(expected, unhandled.get(Reason.REJECTED) + unhandled.get(Reason.DROPPED));
   }
 
-  @Promise("19.81")
+  @Promise("19.17")
   @ParameterizedTest
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "BLOCK")
   void messagesThatFullMailboxRefusesAreCounted(Overflow overflow) {
@@ -92,7 +92,7 @@ class ActorStatsTest {
     assertRefusedCount(3, "full");
   }
 
-  @Promise("19.81")
+  @Promise("19.17")
   @Test
   void eachMessageOfRefusedBlockIsCounted() {
     var actor = scope.named("full").mailbox(Mailbox.bounded(2, Overflow.REJECT)).newActor(Gate::passOrThrow);
@@ -104,7 +104,7 @@ class ActorStatsTest {
     assertRefusedCount(2, "full");
   }
 
-  @Promise("19.81")
+  @Promise("19.17")
   @Test
   void messagesThatPoolRefusesAreCounted() {
     var builder = scope.named("pool").mailbox(Mailbox.bounded(1, Overflow.REJECT));
@@ -117,7 +117,7 @@ class ActorStatsTest {
   }
 
   /** The senders are platform threads, so that they refuse messages at the same time. */
-  @Promise("19.81")
+  @Promise("19.17")
   @Test
   void refusalsOfConcurrentSendersAreAllCounted() {
     var actor = scope.named("full").mailbox(Mailbox.bounded(1, Overflow.REJECT)).newActor(Gate::passOrThrow);
@@ -150,7 +150,7 @@ class ActorStatsTest {
     assertEquals(List.of("first"), childScope.actors().stream().map(ActorStats::name).toList());
   }
 
-  @Promise("19.60")
+  @Promise("19.19")
   @ParameterizedTest
   @EnumSource(names = {"REJECT", "DROP_NEWEST", "DROP_OLDEST"})
   void actorStatsCountRefusedMessagesAndRequests(Overflow overflow) {
@@ -170,7 +170,7 @@ class ActorStatsTest {
     assertEquals(OptionalInt.of(2), stats.capacity());
   }
 
-  @Promise("19.60")
+  @Promise("19.19")
   @Test
   void refusedMessagesOfPoolCountAtPool() {
     var pool = Pools.fixed(scope.named("pool").mailbox(Mailbox.bounded(1, Overflow.REJECT)), 1)
@@ -185,7 +185,7 @@ class ActorStatsTest {
     assertTrue(scope.dump().contains("; 0 handled, 2 refused"), scope::dump);
   }
 
-  @Promise("19.60")
+  @Promise("19.19")
   @Test
   void concurrentRefusalsAreAllCounted() {
     var actor = scope.named("full").mailbox(Mailbox.bounded(1, Overflow.REJECT)).newActor((Gate gate) -> gate.pass());
@@ -201,7 +201,7 @@ class ActorStatsTest {
     assertEquals(4_000, statsOf("full").refused());
   }
 
-  @Promise("19.61")
+  @Promise("19.20")
   @Test
   void busyTimeIsExactUnlessClockIsManualOrRequestIsInline() {
     var manualActor = scope.named("manual").newActor(Gate::passOrThrow);
@@ -227,7 +227,7 @@ class ActorStatsTest {
     }
   }
 
-  @Promise("19.62")
+  @Promise("19.21")
   @Test
   void actorStatsShowStackOfRunningHandler() {
     scope.named("idle").newActor(message -> {});

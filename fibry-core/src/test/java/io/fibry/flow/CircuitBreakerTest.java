@@ -93,7 +93,7 @@ class CircuitBreakerTest {
     assertEquals(callsBefore, calls.get());
   }
 
-  @Promise({"19.82", "24.6"})
+  @Promise({"19.18", "24.6"})
   @Test
   void breakerOpensWhenTooManyRecentCallsFail() {
     var service = service(o -> o);

@@ -77,7 +77,7 @@ class ClientCertificateTest {
     return httpClient.send(request, BodyHandlers.ofString()).body();
   }
 
-  @Promise("27.62")
+  @Promise("27.28")
   @ParameterizedTest
   @ValueSource(strings = {"TLSv1.3", "TLSv1.2"})
   void subjectOfVerifiedCertificateIsAttribute(String protocol) throws Exception {
@@ -93,7 +93,7 @@ class ClientCertificateTest {
     }
   }
 
-  @Promise("27.62")
+  @Promise("27.28")
   @Test
   void clientWithoutVerifiedCertificateHasNoSubject() throws Exception {
     openForCertificates();
@@ -112,7 +112,7 @@ class ClientCertificateTest {
     }
   }
 
-  @Promise("27.62")
+  @Promise("27.28")
   @Test
   void attachedPrincipalReplacesSubjectOfCertificate() throws Exception {
     openForCertificates();

@@ -34,7 +34,7 @@ class ExchangeListenerTest extends HttpFixture {
     return server.stats().stream().filter(stats -> stats.route().equals(route)).findFirst().orElseThrow();
   }
 
-  @Promise("27.80")
+  @Promise("27.30")
   @Test
   void refusalsAreCountedApartFromOtherServerErrors() {
     openServer();
@@ -50,7 +50,7 @@ class ExchangeListenerTest extends HttpFixture {
     assertTrue(statsOf("/busy").times().percentile(0.99).isPositive());
   }
 
-  @Promise("27.81")
+  @Promise("27.31")
   @Test
   void listenerIsCalledOnceForEachExchange() {
     openServer();
@@ -68,7 +68,7 @@ class ExchangeListenerTest extends HttpFixture {
     assertEquals(durations.getFirst(), statsOf("GET /orders/{id}").totalTime());
   }
 
-  @Promise("27.81")
+  @Promise("27.31")
   @Test
   void closedHookEndsItsOwnRegistrationOnly() {
     openServer();
@@ -89,7 +89,7 @@ class ExchangeListenerTest extends HttpFixture {
     assertEquals(List.of("/busy 503", "/busy 503", "/broken 500"), ended);
   }
 
-  @Promise("27.81")
+  @Promise("27.31")
   @Test
   void failingListenerAffectsNeitherExchangeNorOtherListener() {
     openServer();

@@ -148,7 +148,7 @@ class ForeignTlsClientsTest {
   }
 
   /** Unlike the client of the JDK, curl also sends a certificate that the server does not want. */
-  @Promise("27.62")
+  @Promise("27.28")
   @Test
   void onlyVerifiedCertificateOfCurlNamesClient() throws Exception {
     var authorities = folder.resolve("authorities.pem");
@@ -173,7 +173,7 @@ class ForeignTlsClientsTest {
   }
 
   /** The command is in the text of the exception, and only lacks the password. */
-  @Promise("27.63")
+  @Promise("27.29")
   @Test
   void commandOfExceptionDecryptsKey() throws Exception {
     var encryptedKey = folder.resolve("encrypted key.pem");

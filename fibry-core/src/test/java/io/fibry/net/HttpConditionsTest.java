@@ -29,7 +29,7 @@ class HttpConditionsTest extends FileFixture {
 
   // ---- the version
 
-  @Promise("27.60")
+  @Promise("27.26")
   @Test
   void tagIsStrongAndChangesWithSizeAndTime() throws IOException {
     var tag = tag();
@@ -47,7 +47,7 @@ class HttpConditionsTest extends FileFixture {
   }
 
   /** A time in the future is not before the present, either, so the test needs no waits. */
-  @Promise("27.60")
+  @Promise("27.26")
   @Test
   void tagOfFileThatMayChangeUnseenIsWeak() throws IOException {
     setModified(Instant.now().plus(Duration.ofHours(1)));
@@ -76,7 +76,7 @@ class HttpConditionsTest extends FileFixture {
 
   // ---- one condition
 
-  @Promise("27.60")
+  @Promise("27.26")
   @ParameterizedTest
   @CsvSource(delimiter = '|', textBlock = """
       TAG                      | 304
@@ -104,7 +104,7 @@ class HttpConditionsTest extends FileFixture {
     assertEquals(MODIFIED, header(response, "Last-Modified"));
   }
 
-  @Promise("27.60")
+  @Promise("27.26")
   @ParameterizedTest
   @CsvSource(delimiter = '|', textBlock = """
       TAG      | 200
@@ -123,7 +123,7 @@ class HttpConditionsTest extends FileFixture {
         response.substring(0, response.indexOf('\r')));
   }
 
-  @Promise("27.60")
+  @Promise("27.26")
   @ParameterizedTest
   @CsvSource(delimiter = '|', textBlock = """
       If-Modified-Since: MODIFIED                           | 304
@@ -149,7 +149,7 @@ class HttpConditionsTest extends FileFixture {
     assertEquals(code, RawClient.codes(getIf(header)));
   }
 
-  @Promise("27.61")
+  @Promise("27.27")
   @ParameterizedTest
   @CsvSource(delimiter = '|', textBlock = """
       TAG        | 206 1
@@ -168,7 +168,7 @@ class HttpConditionsTest extends FileFixture {
 
   // ---- several conditions
 
-  @Promise("27.60")
+  @Promise("27.26")
   @ParameterizedTest
   @CsvSource(delimiter = '|', textBlock = """
       If-None-Match: "a"; If-Modified-Since: MODIFIED       | 200 0123456789
@@ -194,7 +194,7 @@ class HttpConditionsTest extends FileFixture {
     assertEquals(response, codeAndBody(getIf(headers)));
   }
 
-  @Promise("27.60")
+  @Promise("27.26")
   @Test
   void headGetsSameHeadersAsGet() throws IOException {
     for (var headers : new String[] {"X: y", "If-None-Match: *", "If-Match: \"a\"", "If-Range: \"a\""}) {

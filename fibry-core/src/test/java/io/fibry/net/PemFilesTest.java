@@ -116,7 +116,7 @@ class PemFilesTest {
     assertRefused("java.nio.file.NoSuchFileException: key.pem");
   }
 
-  @Promise("27.63")
+  @Promise("27.29")
   @Test
   void keyOfOtherCertificateIsRefused() throws Exception {
     var unused = certificate.resolveSibling("unused.pem");
@@ -134,7 +134,7 @@ class PemFilesTest {
   }
 
   /** Writes a new pair of files piece by piece, and the certificate first. */
-  @Promise("27.63")
+  @Promise("27.29")
   @Test
   void halfWrittenFilesAreNotUsed() throws Exception {
     Certificates.write(Certificates.of("new", "EC"), certificate, key);

@@ -69,7 +69,7 @@ class StepTimesTest {
     Patience.eventually(() -> times.size() == count);
   }
 
-  @Promise("19.80")
+  @Promise("19.16")
   @Test
   void eachExchangeOfConnectionIsTimed() throws Exception {
     var server = open(HttpRoutes.none().text("/", exchange -> "hello"));
@@ -83,7 +83,7 @@ class StepTimesTest {
     assertEquals(3, net.scope.report().handled());
   }
 
-  @Promise({"19.14", "19.80"})
+  @Promise({"19.14", "19.16"})
   @Test
   void webSocketIsTimedByItsMessages() {
     var server = open(HttpRoutes.none().webSocket("/", connection -> connection.texts().forEach(text -> {})));
@@ -102,7 +102,7 @@ class StepTimesTest {
     assertEquals(4, net.scope.report().handled());
   }
 
-  @Promise("19.80")
+  @Promise("19.16")
   @Test
   void webSocketMessageInProgressEndsWithItsHandler() {
     var server = open(HttpRoutes.none().webSocket("/", connection -> {
@@ -117,7 +117,7 @@ class StepTimesTest {
     Patience.eventually(() -> net.scope.report().handled() == 3);
   }
 
-  @Promise("19.80")
+  @Promise("19.16")
   @Test
   void eachLineOfConnectionIsTimed() throws Exception {
     var server = net.open(connection -> connection.lines().forEach(line -> {}));
@@ -129,7 +129,7 @@ class StepTimesTest {
     }
   }
 
-  @Promise("19.80")
+  @Promise("19.16")
   @Test
   void waitForClientOfEventStreamIsNotTimed() throws Exception {
     var eventActor = new CompletableFuture<Actor<String>>();

@@ -173,7 +173,7 @@ class TlsFilesTest {
     assertTrue(refusal().contains("the key belongs to another certificate"));
   }
 
-  @Promise("27.63")
+  @Promise("27.29")
   @ParameterizedTest
   @ValueSource(strings = {"-----BEGIN ENCRYPTED PRIVATE KEY-----\n",
     "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,00\n\n",

@@ -91,7 +91,7 @@ class TlsReloadTest {
     }
   }
 
-  @Promise("27.63")
+  @Promise("27.29")
   @Test
   void openConnectionKeepsItsCertificate() throws Exception {
     try (var openSocket = Certificates.connect(clientContext, acceptor.port())) {
@@ -107,7 +107,7 @@ class TlsReloadTest {
   }
 
   /** Clients connect without pause, while the files are missing, half-written or no pair. */
-  @Promise("27.63")
+  @Promise("27.29")
   @Test
   void handshakesSucceedWhileFilesChange() throws Exception {
     var newCertificate = certificate.resolveSibling("new-certificate.pem");

@@ -36,7 +36,7 @@ class RouteCountsTest {
         + responses.serverErrors() + responses.unavailable();
   }
 
-  @Promise("27.80")
+  @Promise("27.30")
   @Test
   void responsesAreCountedByStatus() {
     int[] statuses = {101, 200, 204, 299, 302, 399, 404, 405, 413, 499, 500, 502, 504, 599, 503, 503};
@@ -50,7 +50,7 @@ class RouteCountsTest {
     assertEquals(Duration.ofMillis(16), stats.totalTime());
   }
 
-  @Promise("27.80")
+  @Promise("27.30")
   @Test
   void bucketsCountTimesUpToTheirBounds() {
     for (var duration : List.of(Duration.ZERO, Duration.ofNanos(50_000), Duration.ofNanos(50_001),
@@ -68,7 +68,7 @@ class RouteCountsTest {
     assertEquals(bounds.stream().sorted().distinct().toList(), bounds);
   }
 
-  @Promise("27.80")
+  @Promise("27.30")
   @Test
   void percentileIsInterpolatedWithinBucket() {
     for (int i = 0; i < 10; i++) add(200, Duration.ofMillis(4)); // the bucket from 2.5 ms to 5 ms
@@ -81,7 +81,7 @@ class RouteCountsTest {
     assertEquals(Duration.ofMillis(100), times().percentile(1));
   }
 
-  @Promise("27.80")
+  @Promise("27.30")
   @Test
   void percentileBeyondLastBucketIsLastBound() {
     assertEquals(Duration.ZERO, times().percentile(0.99));
@@ -111,7 +111,7 @@ class RouteCountsTest {
     assertTrue(stats.totalTime().toMillis() >= stats.answered(), stats::toString); // each takes at least 1 ms
   }
 
-  @Promise("27.80")
+  @Promise("27.30")
   @Test
   void countsOfOneSnapshotAgreeDuringExchanges() {
     int exchanges = 200_000;

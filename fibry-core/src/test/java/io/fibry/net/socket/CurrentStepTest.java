@@ -21,7 +21,7 @@ class CurrentStepTest {
     return 20_000_000;
   }
 
-  @Promise("19.80")
+  @Promise("19.16")
   @Test
   void timeOfStepExcludesItsPauses() {
     step.onStepEnd(times::add);
@@ -43,7 +43,7 @@ class CurrentStepTest {
         () -> times + " of " + totalNanos + " ns");
   }
 
-  @Promise("19.80")
+  @Promise("19.16")
   @Test
   void timeOfReplacedStepIsNotAdded() {
     step.onStepEnd(times::add);
@@ -58,7 +58,7 @@ class CurrentStepTest {
     assertTrue(times.getFirst().toNanos() <= totalNanos, () -> times + ", replaced " + replacedNanos + " ns");
   }
 
-  @Promise("19.80")
+  @Promise("19.16")
   @Test
   void onlyCompletedStepsAreTimed() {
     step.onStepEnd(times::add);
@@ -79,7 +79,7 @@ class CurrentStepTest {
     assertEquals(1, step.completedSteps());
   }
 
-  @Promise("19.80")
+  @Promise("19.16")
   @Test
   void closedListenerIsNotCalled() throws Exception {
     var first = step.onStepEnd(times::add);
