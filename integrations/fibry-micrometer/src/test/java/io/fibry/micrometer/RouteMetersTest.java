@@ -122,7 +122,7 @@ class RouteMetersTest {
     assertEquals(0, responseCount("GET /orders/{id}", "redirection"));
   }
 
-  /** A registry for Prometheus exposes these buckets as {@code fibry_route_answered_seconds_bucket}. */
+  /** A registry for Prometheus exposes these buckets as {@code .._seconds_bucket}. */
   @Test
   void timerHasBucketsOfServer() throws Exception {
     new RouteMeters("shop", server).bindTo(registry);
