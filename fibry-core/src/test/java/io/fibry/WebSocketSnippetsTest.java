@@ -55,6 +55,19 @@ class WebSocketSnippetsTest {
   }
 
   @Test
+  void clientWithoutUnsentBytesGetsAnswer() {
+    // @start region="unsent"
+    var routes = HttpRoutes.none().webSocket("/chat", connection -> {
+      for (var text : connection.texts()) // a client that reads slowly misses some answers
+        if (connection.unsentBytes() == 0) connection.textActor().sendMessage("you said: " + text);
+    });
+    // @end
+    try (var server = Stereotypes.fibers().embeddedHttpServer(0, routes)) {
+      assertReceives("you said: hello", server);
+    }
+  }
+
+  @Test
   void webSocketWithOptionsRespondsToText() {
     // @start region="options"
     var routes = HttpRoutes.none().webSocket("/chat", connection -> {

@@ -95,11 +95,18 @@ public interface WebSocketConnection extends AutoCloseable {
   /**
    * {@return an actor whose messages are texts for the client; always the same actor} Senders do
    * not wait. When more than {@code withMaxUnsent} bytes are unsent, the client is cut off. One
-   * large burst of messages can cause this, even if the client reads fast. The actor ends with the
-   * connection. The close of the connection first writes the messages that the actor has accepted,
-   * within the write limit. If the client was cut off or has disconnected without a close, the
-   * actor ends with {@link io.fibry.ExitReason.Stopped}. If a user ends the actor, the connection
-   * closes. A message that is not written, or has half a pair of surrogates, becomes a dead letter.
+   * large burst of messages can cause this, even if the client reads fast; {@link #unsentBytes}
+   * shows it in advance. The actor ends with the connection. The close of the connection first
+   * writes the messages that the actor has accepted, within the write limit. If the client was cut
+   * off or has disconnected without a close, the actor ends with
+   * {@link io.fibry.ExitReason.Stopped}. If a user ends the actor, the connection closes. A message
+   * that is not written, or has half a pair of surrogates, becomes a dead letter.
+   *
+   * <p>A client that is cut off because of its unsent bytes gets the rest of the present message,
+   * and then a close with 1008 and the reason. Both must be written within the write limit.
+   * Otherwise the connection is reset without a close, because no close can follow half a message.
+   * A client that exceeds the write limit or the idle limit gets no close, either. Meanwhile the
+   * client's messages are dropped. Reading throws after the close, and the log has the reason.
    */
   Actor<String> textActor();
 
@@ -108,6 +115,15 @@ public interface WebSocketConnection extends AutoCloseable {
    * client in the order in which they were sent. An array must not be changed once it was sent.
    */
   Actor<byte[]> binaryActor();
+
+  /**
+   * {@return how many bytes of the actor's messages are not yet written to the socket} Each message
+   * counts as its own bytes and 32 bytes more, as for {@link WebSocketOptions#withMaxUnsent}; 0
+   * means that all messages are written. A handler can skip an update for a client that has not
+   * received the previous update. The method only reads a counter.
+   * {@snippet class="io.fibry.WebSocketSnippetsTest" region="unsent"}
+   */
+  long unsentBytes();
 
   /**
    * Closes the connection once the messages that were sent to the actor are written. This method

@@ -2,6 +2,7 @@ package io.fibry.net;
 
 import io.fibry.block.ChangedCopy;
 import io.fibry.net.http.RequestHead;
+import io.fibry.net.socket.ClientOutbox;
 import io.fibry.net.socket.ListenerLimits;
 import io.fibry.net.websocket.WebSocketSettings;
 import java.time.Duration;
@@ -18,14 +19,14 @@ import java.util.function.UnaryOperator;
  * {@snippet class="io.fibry.WebSocketSnippetsTest" region="options"}
  */
 public final class WebSocketOptions implements Cloneable {
-  private static final int MAX_ARRAY = Integer.MAX_VALUE - 8; // max bytes of an array
+  private static final int MAX_BYTES = Integer.MAX_VALUE - 32; // so that an array can have a message and its head
   private static final WebSocketOptions DEFAULT = new WebSocketOptions();
 
   // written by `with..` only, before the copy is shared
   private Duration idleLimit = Duration.ofSeconds(60);
   private int maxMessage = 1_000_000;
-  private int maxFrame = MAX_ARRAY;
-  private int maxUnsentData; // bytes; 0 means maxMessage, but at least 1 MB
+  private int maxFrame = MAX_BYTES;
+  private int maxUnsent; // bytes; 0 means two messages of maxMessage bytes, but at least 1 MB
   private Optional<List<String>> origins = Optional.empty(); // empty: only pages of the same host may connect
   private List<String> subprotocols = List.of();
 
@@ -70,17 +71,19 @@ public final class WebSocketOptions implements Cloneable {
 
   /**
    * Limits the unsent bytes of a connection's actor. If they exceed the limit, the client is cut
-   * off. Each message counts as its own bytes and 32 bytes more.
+   * off. Each message counts as its own bytes and 32 bytes more. A message that exceeds the limit
+   * alone is a dead letter, and its client is not cut off.
    *
-   * @param bytes at least 1; by default the limit of a message, or 1 MB if that is more
+   * @param bytes at least 1; by default enough for two messages of the maximum length, and at least
+   * 1 MB
    * @return a changed copy
    */
   public WebSocketOptions withMaxUnsent(int bytes) {
-    return with(copy -> copy.maxUnsentData = capSize(bytes, "a max unsent"));
+    return with(copy -> copy.maxUnsent = capSize(bytes, "a max unsent"));
   }
 
   private static int capSize(int bytes, String name) {
-    return Math.min(MAX_ARRAY, ListenerLimits.atLeastOne(bytes, name));
+    return Math.min(MAX_BYTES, ListenerLimits.atLeastOne(bytes, name));
   }
 
   /**
@@ -119,7 +122,15 @@ public final class WebSocketOptions implements Cloneable {
   }
 
   private WebSocketSettings settings() {
-    int maxUnsent = maxUnsentData == 0 ? Math.max(1_000_000, maxMessage) : maxUnsentData;
-    return new WebSocketSettings(idleLimit, maxMessage, maxFrame, maxUnsent, origins, subprotocols);
+    return new WebSocketSettings(idleLimit, maxMessage, maxFrame, maxUnsent == 0 ? defaultMaxUnsent() : maxUnsent,
+        origins, subprotocols);
+  }
+
+  /**
+   * Returns enough for two messages: a client may already have received a message, and replied to
+   * it, when the server still counts this message as unsent.
+   */
+  private int defaultMaxUnsent() {
+    return Math.clamp(2L * maxMessage + ClientOutbox.OVERHEAD, 1_000_000, MAX_BYTES);
   }
 }

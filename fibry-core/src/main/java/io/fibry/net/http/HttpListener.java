@@ -73,6 +73,11 @@ public final class HttpListener extends Listener<HttpServer> implements HttpServ
   }
 
   @Override
+  public void logCutOff(Throwable failure) {
+    logClientError(failure);
+  }
+
+  @Override
   public void exchangeEnded(RequestHead head, RouteTable.RouteEntry route, ServerResponse response, ClientSocket client,
       long startNanos) {
     long nanos = System.nanoTime() - startNanos;

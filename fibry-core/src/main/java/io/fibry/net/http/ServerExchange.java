@@ -36,6 +36,9 @@ public final class ServerExchange implements HttpExchange {
      * @param outcome ends the sentence "the failure was answered ..", for example with "500"
      */
     void log(Throwable failure, ServerExchange exchange, String outcome);
+
+    /** Logs that a client was cut off because it exceeded a limit. */
+    void logCutOff(Throwable failure);
   }
 
   public final ActorBuilder<Object> builder;

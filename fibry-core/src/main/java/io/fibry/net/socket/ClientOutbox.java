@@ -14,6 +14,7 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.ToIntFunction;
@@ -28,6 +29,10 @@ import java.util.function.ToIntFunction;
  * limit or cannot be sent. {@code admission} passes such a message to the writer, refuses it, or
  * cuts the client off. A user's message that is not written becomes a dead letter of
  * {@code admission} or {@code writer}.
+ *
+ * <p>{@code cutOff} decides how a client is cut off. It may close the socket at once. It may also
+ * leave the socket open until the writer has ended. In both cases the writer begins no further
+ * message: the message that it is writing is the last.
  */
 public final class ClientOutbox<M> {
 
@@ -47,12 +52,16 @@ public final class ClientOutbox<M> {
   }
 
   // bytes added to the size of each message, for its objects in memory
-  private static final int OVERHEAD = 32;
+  public static final int OVERHEAD = 32;
 
   private final ClientSocket socket;
   private final int maxUnsent;
   private final MessageFormat<M> format;
-  // bytes, including OVERHEAD for each message; added by senders, subtracted by the writer
+  private final Consumer<String> cutOff; // gets the reason
+  // why the client was cut off, or null; written by `admission`, read by the writer
+  private volatile String cutOffReason;
+  // bytes of the user's messages, including OVERHEAD for each; added by senders, subtracted by the
+  // writer
   private final AtomicLong unsent = new AtomicLong();
   // sends that OutboxActor has passed to `admission`, and that `admission` has not handled yet
   private final AtomicInteger inAdmission = new AtomicInteger();
@@ -128,12 +137,25 @@ public final class ClientOutbox<M> {
     }
   }
 
-  @SuppressWarnings("unchecked") // the actors get messages of type M only
+  /** Makes an outbox that cuts a slow client off by a reset of its connection. */
   public ClientOutbox(ActorBuilder<Object> builder, String name, ClientSocket socket, int maxUnsent,
       MessageFormat<M> format) {
+    this(builder, name, socket, maxUnsent, format, socket::reset);
+  }
+
+  /**
+   * Makes an outbox.
+   *
+   * @param cutOff called at most once, with the reason, on the thread of the sender whose message
+   * exceeds the limit; must not wait
+   */
+  @SuppressWarnings("unchecked") // the actors get messages of type M only
+  public ClientOutbox(ActorBuilder<Object> builder, String name, ClientSocket socket, int maxUnsent,
+      MessageFormat<M> format, Consumer<String> cutOff) {
     this.socket = socket;
     this.maxUnsent = maxUnsent;
     this.format = format;
+    this.cutOff = cutOff;
     // the mailbox is unbounded, because the unsent bytes are bounded; failures are not logged,
     // because dead letters report them
     var blockBuilder =
@@ -152,8 +174,12 @@ public final class ClientOutbox<M> {
     socket.endOnClose(admission);
   }
 
+  /**
+   * Returns the bytes for which a message counts. The server's own messages do not count: they are
+   * few, and a ping must not make the user's next message exceed the limit.
+   */
   private long cost(M message) {
-    return (long) format.size.applyAsInt(message) + OVERHEAD;
+    return format.isInternal.test(message) ? 0 : (long) format.size.applyAsInt(message) + OVERHEAD;
   }
 
   /**
@@ -175,13 +201,14 @@ public final class ClientOutbox<M> {
     long cost = cost(message);
     if (cost > (long) maxUnsent + OVERHEAD) throw new IllegalArgumentException("a message of " + (cost - OVERHEAD)
         + " bytes exceeds the limit of " + maxUnsent + " unsent bytes; send less at once, or allow more");
-    // the server's own messages are few, and are not limited, because the limit is for messages of
-    // the user
-    if (format.isInternal.test(message)) unsent.addAndGet(cost);
-    else if (!reserve(cost)) {
+    if (!reserve(cost)) {
       var reason = socket + " left more than " + maxUnsent + " bytes unsent, so it was cut off";
-      socket.reset(reason);
-      admission.askExit(); // the closed socket also ends this actor, but later, on another thread
+      cutOffReason = reason;
+      try {
+        cutOff.accept(reason);
+      } finally {
+        admission.askExit(); // a closed socket also ends this actor, but later, on another thread
+      }
       throw new IOException(reason);
     }
     if (!writer.sendMessage(message)) unsent.addAndGet(-cost);
@@ -189,6 +216,8 @@ public final class ClientOutbox<M> {
 
   private void write(M message) throws IOException {
     try {
+      var reason = cutOffReason;
+      if (reason != null) throw new IOException(reason);
       socket.sendFromOutbox(format.bytes.apply(message));
     } catch (IOException failure) {
       // ends the outbox, because the connection's handler notices the failure only when it reads or
@@ -200,9 +229,17 @@ public final class ClientOutbox<M> {
     }
   }
 
-  /** Returns the unsent bytes, including the overhead of each message. */
+  /**
+   * Returns the unsent bytes of the user's messages, including the overhead of each message. After
+   * the end of the writer, also the bytes of the messages that it has refused.
+   */
   long unsent() {
     return unsent.get();
+  }
+
+  /** Returns the unsent bytes that may still be written; 0 after the end. */
+  public long unsentBytes() {
+    return writer.onExit().isDone() ? 0 : unsent();
   }
 
   /** Runs the action, on a fiber, when all messages are written or can no longer be written. */

@@ -388,6 +388,11 @@ public final class ClientSocket implements AutoCloseable {
     return closed;
   }
 
+  /** Returns why the client was cut off, if that was because of a limit. Otherwise returns null. */
+  public String exceededLimit() {
+    return isLimitPassed ? reason : null;
+  }
+
   @Override
   public void close() {
     try {

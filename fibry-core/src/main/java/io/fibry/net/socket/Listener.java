@@ -245,7 +245,7 @@ public abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
    * Logs that the client or a limit has ended a conversation. Such an end does not count as a
    * failure of the handler, and may happen thousands of times.
    */
-  private void logClientError(Throwable failure) {
+  protected final void logClientError(Throwable failure) {
     long count = isStopping() ? 0 : clientErrorThrottle.countEvent();
     if (count > 0) log.info(
         "{}: {} conversations were ended by their clients or by a limit since the last line, which comes at most once "

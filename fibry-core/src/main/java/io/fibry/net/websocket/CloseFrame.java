@@ -12,6 +12,9 @@ final class CloseFrame {
   static final int NO_CODE = 1005; // the client gave no code; never sent
   static final int DISCONNECTED = 1006; // the client disconnected without a close; never sent
   static final int INVALID = 1007;
+  // The generic code for a client that does not keep to the limits of the server. The registry of
+  // IANA has 1013 for an overloaded server, and asks clients to reconnect only when a user wants it
+  static final int POLICY_VIOLATION = 1008;
   static final int TOO_BIG = 1009;
   static final int INTERNAL_ERROR = 1011;
   static final int TRY_LATER = 1013;
@@ -40,6 +43,17 @@ final class CloseFrame {
         "a close frame cannot have a reason of " + size + " bytes; give at most " + MAX_REASON
             + ", or send a message before");
     return close;
+  }
+
+  /** Returns the text, cut to the whole characters that fit into a close frame. */
+  static String fitReason(String text) {
+    for (int i = 0, size = 0; i < text.length();) {
+      int codePoint = text.codePointAt(i);
+      size += codePoint < 0x80 ? 1 : codePoint < 0x800 ? 2 : codePoint < 0x1_0000 ? 3 : 4;
+      if (size > MAX_REASON) return text.substring(0, i);
+      i += Character.charCount(codePoint);
+    }
+    return text;
   }
 
   /** Returns the content of the frame. */

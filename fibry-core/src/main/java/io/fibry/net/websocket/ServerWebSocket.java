@@ -21,6 +21,7 @@ import io.fibry.text.Lines;
 import io.fibry.time.Scheduler;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.net.SocketTimeoutException;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CancellationException;
@@ -32,6 +33,11 @@ import javax.net.ssl.SSLSession;
  * A WebSocket that is open. The outbox writes each message as one frame. When the outbox ends, it
  * writes the close frame. The reading thread writes pongs, so if a client does not read its pongs,
  * the server stops reading the client's messages.
+ *
+ * <p>A client with too many unsent bytes is cut off by a close. Its outbox then drops all queued
+ * messages, but completes the frame that it is writing, because no frame can follow half a frame.
+ * If this frame and the close frame are not written within the write limit, the connection is
+ * reset. The reset may come within a frame, so it sends no close frame.
  */
 final class ServerWebSocket implements WebSocketConnection, WebSocketReader.FrameResponder {
   // max time until the client's close frame, after the server's close frame
@@ -50,13 +56,18 @@ final class ServerWebSocket implements WebSocketConnection, WebSocketReader.Fram
   // held to write a pong or the close frame
   private final StackSafeLock controlLock = new StackSafeLock(false);
   private boolean isCloseSent; // guarded by `controlLock`; no pong may follow the close frame
-  // null until a side closes; written once by compare-and-set, so the first close counts
+  // null until a side closes; written by compare-and-set, so the first close counts; a cut-off
+  // replaces it
   private final AtomicReference<WebSocketClose> firstClose = new AtomicReference<>();
   // null until the client closes; written by the reading thread
   private volatile WebSocketClose clientClose;
   // ends the input if the client does not close in time. Null until the close frame is sent, or if
   // the client has closed first. Written by the outbox
   private volatile Scheduler.Timer closeTimer;
+  // The next two fields are null unless the client has too many unsent bytes. Written by a sender,
+  // before the outbox ends; the reason is also read by the reading thread
+  private volatile String slowReason;
+  private volatile Scheduler.Timer cutOffTimer; // resets the connection if the close frame is not written in time
 
   ServerWebSocket(ServerExchange exchange, WebSocketSettings settings, Optional<String> subprotocol) {
     this.exchange = exchange;
@@ -66,7 +77,7 @@ final class ServerWebSocket implements WebSocketConnection, WebSocketReader.Fram
     this.messages = new WebSocketReader(exchange.body.in, settings, this);
     this.texts = new WebSocketValueReader<>(messages, text -> text);
     this.outbox = new ClientOutbox<>(exchange.builder, "messages", socket, settings.maxUnsent(),
-        new MessageFormat<>(ServerWebSocket::size, this::bytes, message -> message == PING));
+        new MessageFormat<>(ServerWebSocket::size, this::bytes, message -> message == PING), this::cutOff);
     outbox.runWhenWritten(this::sendClose);
     socket.limitEachRead(settings.idleLimit());
     if (settings.idleLimit() != ListenerLimits.NO_LIMIT) {
@@ -113,6 +124,8 @@ final class ServerWebSocket implements WebSocketConnection, WebSocketReader.Fram
   private void finish() {
     socket.stopTracking();
     outbox.finish();
+    var reason = slowReason != null ? slowReason : socket.exceededLimit();
+    if (reason != null) exchange.failureLog.logCutOff(new SocketTimeoutException(reason));
     var timer = closeTimer;
     if (timer != null) socket.limitEachRead(ListenerLimits.NO_LIMIT); // the timer ends the reads
     else socket.limitAllReads(CLOSE_LIMIT); // the client has closed already, or no close frame could be sent
@@ -194,11 +207,17 @@ final class ServerWebSocket implements WebSocketConnection, WebSocketReader.Fram
     return (Actor<byte[]>) (Actor<?>) outbox.actor;
   }
 
+  @Override
+  public long unsentBytes() {
+    return outbox.unsentBytes();
+  }
+
+  /** Returns the bytes of a message, without the head of its frame. */
   private static int size(Object message) {
     return switch (message) {
-      case String text -> WebSocketFrames.size(WebSocketFrames.utf8Size(text));
-      case byte[] data -> WebSocketFrames.size(data.length);
-      default -> PING_FRAME.length;
+      case String text -> WebSocketFrames.utf8Size(text);
+      case byte[] data -> data.length;
+      default -> 0;
     };
   }
 
@@ -263,6 +282,18 @@ final class ServerWebSocket implements WebSocketConnection, WebSocketReader.Fram
     return firstClose.get() != null;
   }
 
+  /** Called by the sender whose message exceeds the limit of unsent bytes. The outbox then ends. */
+  private void cutOff(String reason) {
+    slowReason = reason;
+    firstClose.set(new WebSocketClose(CloseFrame.POLICY_VIOLATION, CloseFrame.fitReason(reason)));
+    cutOffTimer = clock.schedule(exchange.body.settings.limits().writeLimit(), () -> socket.reset(reason));
+  }
+
+  @Override
+  public String slowReason() {
+    return slowReason;
+  }
+
   /**
    * Sends the close frame. Called at the end of the outbox, which a user may also end without a
    * call of close.
@@ -276,7 +307,10 @@ final class ServerWebSocket implements WebSocketConnection, WebSocketReader.Fram
       isCloseSent = true;
       socket.sendFromOutbox(WebSocketFrames.encode(WebSocketFrames.CLOSE, CloseFrame.encode(close)));
       if (clientClose == null) closeTimer = clock.schedule(CLOSE_LIMIT, socket::endInput);
-    } catch (IOException disconnected) {}
+    } catch (IOException disconnected) {} finally {
+      var timer = cutOffTimer;
+      if (timer != null) timer.cancel();
+    }
   }
 
   @Override

@@ -7,6 +7,7 @@ import io.fibry.net.socket.ClientReader;
 import java.io.EOFException;
 import java.io.IOException;
 import java.net.ProtocolException;
+import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
@@ -29,6 +30,9 @@ final class WebSocketReader extends ClientReader<WebSocketMessage> {
 
     /** Returns whether the connection is closing; further messages are then dropped. */
     boolean isClosing();
+
+    /** Returns why the client was cut off because it reads too slowly; null if it was not. */
+    String slowReason();
   }
 
   private static final byte[] NOTHING = {};
@@ -52,8 +56,22 @@ final class WebSocketReader extends ClientReader<WebSocketMessage> {
     this.responder = responder;
   }
 
+  /**
+   * Reads a message. If the client was cut off because it reads too slowly, the exception has this
+   * reason, even if the client has closed or disconnected since.
+   */
   @Override
   protected WebSocketMessage read() throws IOException {
+    try {
+      var message = responder.slowReason() == null ? readMessage() : null;
+      if (message != null || responder.slowReason() == null) return message;
+    } catch (IOException failure) {
+      if (responder.slowReason() == null) throw failure;
+    }
+    throw in.socket.asClientError(new SocketTimeoutException(responder.slowReason()));
+  }
+
+  private WebSocketMessage readMessage() throws IOException {
     try {
       while (!hasEnded) {
         var message = readFrame();
@@ -261,7 +279,7 @@ final class WebSocketReader extends ClientReader<WebSocketMessage> {
       while (in.read(ignored, 0, ignored.length) >= 0) {
       }
     }
-    while (read() != null) {
+    while (readMessage() != null) {
     }
   }
 }

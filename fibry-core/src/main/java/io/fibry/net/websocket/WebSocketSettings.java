@@ -11,18 +11,9 @@ import java.util.Optional;
  * @param idleLimit how long a client may send nothing while its handler reads
  * @param maxMessage max bytes of a message that is read
  * @param maxFrame max bytes of a frame that is read
- * @param maxUnsentData max unsent bytes of the actor, without the head of a frame
+ * @param maxUnsent max unsent bytes of the actor
  * @param origins the pages that may connect; empty if only pages of the same host may
  * @param subprotocols the subprotocols that the server speaks
  */
-public record WebSocketSettings(Duration idleLimit, int maxMessage, int maxFrame, int maxUnsentData,
-    Optional<List<String>> origins, List<String> subprotocols) {
-
-  /**
-   * Returns the limit of unsent bytes, plus the head of a frame, so that a message of the maximum
-   * length fits.
-   */
-  int maxUnsent() {
-    return WebSocketFrames.size(maxUnsentData);
-  }
-}
+public record WebSocketSettings(Duration idleLimit, int maxMessage, int maxFrame, int maxUnsent,
+    Optional<List<String>> origins, List<String> subprotocols) {}

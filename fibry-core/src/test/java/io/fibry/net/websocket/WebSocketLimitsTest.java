@@ -8,7 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.Actor;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
-import io.fibry.ExitReason;
 import io.fibry.Handler;
 import io.fibry.net.HttpOptions;
 import io.fibry.net.HttpRoutes;
@@ -172,24 +171,6 @@ class WebSocketLimitsTest {
     }
   }
 
-  @Promise("27.16")
-  @Test
-  void clientThatDoesNotReadIsCutOffWithoutBlockingSenders() throws IOException {
-    open(o -> o.withMaxUnsent(200_000));
-    try (var peer = WebSocketPeer.openWithSmallBuffer(server.port(), "/")) {
-      var actor = Patience.value(connectionFuture).textActor();
-      var text = "x".repeat(50_000);
-
-      int sent = 0;
-      while (actor.sendMessage(text)) assertTrue(++sent < 100_000, "the client is not cut off");
-
-      Patience.awaitEnd(actor::waitForExit);
-      assertInstanceOf(ExitReason.Stopped.class, actor.onExit().join());
-      assertInstanceOf(UncheckedIOException.class, Patience.value(outcome));
-      assertTrue(List.of("reset", "torn").contains(peer.readToEnd().getLast()));
-    }
-  }
-
   @Test
   void clientThatDoesNotReadIsCutOffAtWriteLimit() throws IOException {
     open(o -> o.withMaxUnsent(50_000_000), o -> o.withWriteLimit(Duration.ofSeconds(5)), this::readAll);
@@ -201,22 +182,6 @@ class WebSocketLimitsTest {
         return outcome.isDone();
       });
       assertInstanceOf(SocketTimeoutException.class, cause(outcome.join()));
-    }
-  }
-
-  @Test
-  void messageOfMaxLengthCanBeSentBackToClient() {
-    for (int maxMessage : new int[] {10, 1_000_000, 3_000_000}) {
-      var routes = HttpRoutes.none().webSocket("/", connection -> {
-        for (var text : connection.texts()) connection.textActor().sendMessage(text);
-      }, o -> o.withMaxMessage(maxMessage));
-      server = HttpServer.open(scope.anonymous(), 0, routes, o -> o);
-      try (var peer = connect()) {
-        peer.text("x".repeat(maxMessage));
-
-        assertEquals("text " + "x".repeat(maxMessage), peer.next().toString());
-      }
-      server.kill();
     }
   }
 

@@ -1,5 +1,7 @@
 package io.fibry.net.websocket;
 
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import io.fibry.support.Patience;
 import java.io.BufferedInputStream;
 import java.io.ByteArrayOutputStream;
@@ -129,6 +131,18 @@ final class WebSocketPeer implements AutoCloseable {
 
   WebSocketPeer close(int code) {
     return send(close(code, ""));
+  }
+
+  /** Waits until the first byte of the next frame has arrived, and does not take it. */
+  WebSocketPeer awaitFrame() {
+    try {
+      in.mark(1);
+      assertTrue(in.read() >= 0, "the connection has ended");
+      in.reset();
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
+    return this;
   }
 
   /** Returns the next frame, or null at the end. */
