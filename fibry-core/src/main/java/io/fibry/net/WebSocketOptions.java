@@ -87,9 +87,16 @@ public final class WebSocketOptions implements Cloneable {
   }
 
   /**
-   * Sets which pages may connect. If no origins are set, a page may connect only to its own host,
-   * if this host is an IP address, {@code localhost}, or named by {@link HttpOptions#withHosts}.
-   * Programs other than browsers send no origin, and may always connect.
+   * Sets which pages may connect. If no origins are set, a page may connect only to its own scheme,
+   * host and port, if this host is an IP address, {@code localhost}, or named by
+   * {@link HttpOptions#withHosts}. Programs other than browsers send no origin, and may always
+   * connect.
+   *
+   * <p>If a proxy in front of the server decrypts TLS, the scheme of the page is {@code https} and
+   * the connection is not encrypted. The server then needs the original scheme, in the proxy's
+   * header {@code X-Forwarded-Proto} or {@code Forwarded}. A page cannot add these headers to a
+   * request for a WebSocket. The proxy must also pass the {@code Host} header on unchanged. With
+   * any other proxy, set the origins.
    *
    * @param origins such as {@code https://shop.example}, or {@code "*"} for any
    * @return a changed copy

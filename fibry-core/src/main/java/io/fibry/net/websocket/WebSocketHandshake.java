@@ -39,7 +39,7 @@ public record WebSocketHandshake(ServerExchange exchange, WebSocketSettings sett
     else if (exchange.head.bodyLength != 0) refuse(400, "a request for a WebSocket cannot have a body");
     else if (!isOriginAllowed())
       refuse(403, "pages of this origin may not connect; the server can allow it by withOrigins(..), or name its "
-          + "hosts by withHosts(..)");
+          + "hosts by withHosts(..); a proxy that decrypts TLS must send X-Forwarded-Proto");
     else accept(handler);
   }
 
@@ -104,21 +104,51 @@ public record WebSocketHandshake(ServerExchange exchange, WebSocketSettings sett
   }
 
   private static boolean isIn(List<String> allowedOrigins, String origin) {
-    return allowedOrigins.contains("*") || allowedOrigins.stream().anyMatch(origin::equalsIgnoreCase);
+    return allowedOrigins.contains("*")
+        || allowedOrigins.stream().anyMatch(allowedOrigin -> isSameOrigin(allowedOrigin, origin));
   }
 
   /**
-   * Returns whether the origin is a page of this server. The Host header must be safe from DNS
-   * rebinding. On an encrypted connection the origin must be an https URL. On a connection without
-   * encryption an https URL is allowed, too, because a proxy may have decrypted the connection.
+   * Returns whether the origin is a page of this server: it has the scheme of the browser's
+   * connection, and the host and port of the Host header. That header must be safe from DNS
+   * rebinding.
    */
   private boolean isOfHost(String origin, String host) {
-    int colon = origin.indexOf("://");
-    if (colon < 0 || !exchange.body.settings.hosts().isSafeFromRebinding(host)) return false;
-    boolean isEncrypted = origin.regionMatches(true, 0, "https:", 0, 6);
-    if (exchange.tls().isPresent() && !isEncrypted) return false;
-    var authority = origin.substring(colon + 3);
-    var port = isEncrypted ? ":443" : ":80"; // browsers omit the default port
-    return !authority.isEmpty() && (authority.equalsIgnoreCase(host) || (authority + port).equalsIgnoreCase(host));
+    return exchange.body.settings.hosts().isSafeFromRebinding(host)
+        && isSameOrigin((isEncrypted() ? "https://" : "http://") + host, origin);
+  }
+
+  private static boolean isSameOrigin(String origin, String other) {
+    return withoutDefaultPort(origin).equalsIgnoreCase(withoutDefaultPort(other));
+  }
+
+  private static String withoutDefaultPort(String origin) {
+    var port = origin.regionMatches(true, 0, "https:", 0, 6) ? ":443" : ":80";
+    return origin.endsWith(port) ? origin.substring(0, origin.length() - port.length()) : origin;
+  }
+
+  /**
+   * Returns whether the browser's connection is encrypted. A proxy may have decrypted it, and then
+   * names its scheme. A page cannot forge this name, because the API of browsers for WebSockets
+   * adds no headers.
+   */
+  private boolean isEncrypted() {
+    if (exchange.tls().isPresent()) return true;
+    var schemes = header("x-forwarded-proto");
+    if (schemes.isEmpty()) schemes = forwardedProto(header("forwarded"));
+    var scheme = beforeComma(schemes); // of the first proxy; each further proxy may add another
+    return scheme.equalsIgnoreCase("https") || scheme.equalsIgnoreCase("wss"); // some proxies distinguish WebSockets
+  }
+
+  /** Returns the scheme in the first element of a Forwarded header (RFC 7239); empty if none. */
+  private static String forwardedProto(String forwarded) {
+    for (var pair : beforeComma(forwarded).split(";"))
+      if (pair.strip().regionMatches(true, 0, "proto=", 0, 6)) return pair.strip().substring(6).replace("\"", "");
+    return "";
+  }
+
+  private static String beforeComma(String list) {
+    int comma = list.indexOf(',');
+    return (comma < 0 ? list : list.substring(0, comma)).strip();
   }
 }

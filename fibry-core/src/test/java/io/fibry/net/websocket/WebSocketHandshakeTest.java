@@ -80,7 +80,10 @@ class WebSocketHandshakeTest {
       Host: localhost                | Host: a;Origin: http://b     | 403
       Host: localhost                | Host: a;Origin: http://a     | 403
       Host: localhost                | Host: [::1];Origin: http://[::1] | 101
-      Host: localhost                | Host: 10.0.0.1;Origin: https://10.0.0.1 | 101
+      Host: localhost                | Host: 10.0.0.1;Origin: http://10.0.0.1 | 101
+      Host: localhost                | Host: localhost:80;Origin: http://localhost | 101
+      Host: localhost                | Host: localhost:8080;Origin: http://localhost | 403
+      Host: localhost                | Host: localhost:8080;Origin: http://localhost:8080 | 101
       Host: localhost                | Host: a.localhost;Origin: http://a.localhost | 101
       /chat                          | /                            | 200
       """)
@@ -135,13 +138,17 @@ class WebSocketHandshakeTest {
   @ParameterizedTest
   @CsvSource(nullValues = "none", textBlock = """
       none, http://localhost, 101
-      none, https://LOCALHOST, 101
+      none, http://LOCALHOST, 101
+      none, http://localhost:80, 101
+      none, https://localhost, 403
+      none, app://localhost, 403
       none, http://localhost:81, 403
       none, http://localhost.evil.example, 403
       none, http://, 403
       none, null, 403
       https://shop.example, https://shop.example, 101
       https://shop.example, HTTPS://Shop.example, 101
+      https://shop.example:443, https://shop.example, 101
       https://shop.example, http://shop.example, 403
       https://shop.example, http://localhost, 403
       *, http://evil.example, 101
@@ -150,6 +157,31 @@ class WebSocketHandshakeTest {
     open(o -> allowedOrigin == null ? o : o.withOrigins("http://other.example", allowedOrigin));
 
     try (var peer = connect("Origin: " + origin)) {
+      assertEquals("" + code, peer.head.substring(9, 12));
+    }
+  }
+
+  /** A proxy decrypts TLS and names the browser's scheme, which a page cannot do. */
+  @Promise("27.72")
+  @ParameterizedTest
+  @CsvSource(delimiter = '|', nullValues = "none", textBlock = """
+      X-Forwarded-Proto: https        | https://localhost     | 101
+      X-Forwarded-Proto: https        | https://localhost:443 | 101
+      X-Forwarded-Proto: https, http  | https://localhost     | 101
+      X-Forwarded-Proto: wss          | https://localhost     | 101
+      Forwarded: for=1.2.3.4; Proto="https";host=a, proto=http | https://localhost | 101
+      X-Forwarded-Proto: https        | http://localhost      | 403
+      X-Forwarded-Proto: https        | https://localhost:80  | 403
+      X-Forwarded-Proto: https        | https://evil.example  | 403
+      X-Forwarded-Proto: http, https  | https://localhost     | 403
+      X-Forwarded-Proto: http         | http://localhost      | 101
+      Forwarded: for=1.2.3.4          | https://localhost     | 403
+      Forwarded: for=a, proto=https   | https://localhost     | 403
+      """)
+  void originHasSchemeThatProxyNames(String header, String origin, int code) {
+    open();
+
+    try (var peer = connect(header, "Origin: " + origin)) {
       assertEquals("" + code, peer.head.substring(9, 12));
     }
   }
@@ -170,6 +202,7 @@ class WebSocketHandshakeTest {
     assertTrue(RawClient.sendAndReadAll(server.port(), request.replace("shop.", "evil.")).startsWith("HTTP/1.1 421 "));
   }
 
+  @Promise("27.14")
   @Test
   void unencryptedPageMayNotConnectToEncryptedServer() throws IOException {
     var context = Certificates.context();
