@@ -1,6 +1,9 @@
 package io.fibry.net.http;
 
 import io.fibry.text.Lines;
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.util.HashSet;
 import java.util.Locale;
 import java.util.Set;
@@ -20,7 +23,7 @@ public record HostNames(Set<String> names) {
   public static HostNames of(String... names) {
     var lowerCaseNames = new HashSet<String>();
     for (var name : names) {
-      if (!RequestTarget.isHost(name) || !name.equalsIgnoreCase(nameWithoutPort(name)))
+      if (!RequestTarget.isHost(name) || portStart(name) >= 0)
         throw new IllegalArgumentException("'" + Lines.line(name)
             + "' is not the name of a host; give names without scheme and port, as \"shop.example\"");
       lowerCaseNames.add(nameWithoutPort(name));
@@ -30,10 +33,26 @@ public record HostNames(Set<String> names) {
     return new HostNames(Set.copyOf(lowerCaseNames));
   }
 
-  /** Returns the name in a Host header, in lower case, without its port. */
+  /** Returns the index of the colon before the port in a Host header; -1 if there is no port. */
+  private static int portStart(String host) {
+    return host.indexOf(':', host.startsWith("[") ? host.indexOf(']') : 0);
+  }
+
+  /**
+   * Returns the name in a Host header, in lower case, without its port. All texts of an IPv6
+   * address give the same name.
+   */
   private static String nameWithoutPort(String host) {
-    int end = host.indexOf(':', host.startsWith("[") ? host.indexOf(']') : 0);
-    return (end < 0 ? host : host.substring(0, end)).toLowerCase(Locale.ROOT);
+    int end = portStart(host);
+    var name = (end < 0 ? host : host.substring(0, end)).toLowerCase(Locale.ROOT);
+    if (!name.startsWith("[")) return name;
+    try {
+      var address = InetAddress.getByName(name); // no DNS query: the text is in brackets
+      var text = address.getHostAddress();
+      return address instanceof Inet6Address ? "[" + text + "]" : text;
+    } catch (UnknownHostException malformed) {
+      return name;
+    }
   }
 
   /**

@@ -2,6 +2,7 @@ package io.fibry.dashboard;
 
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
+import io.fibry.net.ErrorBody;
 import io.fibry.net.HttpExchange;
 import io.fibry.net.HttpRoutes;
 import io.fibry.net.HttpServer;
@@ -68,7 +69,7 @@ public final class Dashboard implements AutoCloseable {
    * @return the dashboard, listening
    * @throws UncheckedIOException if the port is taken
    * @throws IllegalArgumentException if other machines can reach the dashboard, and it has no
-   * password
+   * password, or if a permitted host is malformed
    */
   public static Dashboard open(ActorScope scope, int port, UnaryOperator<DashboardOptions> options) {
     return open(scope, port, options, Scheduler.system());
@@ -97,7 +98,8 @@ public final class Dashboard implements AutoCloseable {
             pulse.sendMessage(new SnapshotActor.ViewerJoined(viewer));
             viewer.waitForExit();
           })
-          .intercept(new AccessFilter(chosenOptions));
+          .intercept(new AccessFilter(chosenOptions))
+          .withErrorBody(Dashboard::errorText);
       return new Dashboard(ownScope,
           HttpServer.open(ownScope.named("server"), port, routes, chosenOptions::serverOptions),
           chosenOptions);
@@ -112,10 +114,14 @@ public final class Dashboard implements AutoCloseable {
     return text;
   }
 
+  private static ErrorBody.Content errorText(ErrorBody.ErrorResponse error) {
+    var advice = error.status() == 421 ? ": call the dashboard by localhost, or give withHost(..)" : "";
+    return new ErrorBody.Content("text/plain; charset=utf-8", error.text() + advice + "\n");
+  }
+
   private static String host(InetAddress address) {
-    if (address.isAnyLocalAddress() || address.isLoopbackAddress()) return "localhost";
-    var text = address.getHostAddress();
-    return text.contains(":") ? "[" + text.replaceFirst("%.*", "") + "]" : text;
+    return address.isAnyLocalAddress() || address.isLoopbackAddress() ? "localhost"
+        : DashboardOptions.hostText(address);
   }
 
   private static String readResource(String name) {

@@ -144,7 +144,21 @@ public final class DashboardOptions {
   }
 
   HttpOptions serverOptions(HttpOptions defaults) {
-    var changed = defaults.withAddress(address).withMaxBody(0).withMaxExchanges(MAX_EXCHANGES);
+    var changed =
+        defaults.withAddress(address).withHosts(hosts()).withMaxBody(0).withMaxExchanges(MAX_EXCHANGES);
     return tls.map(changed::withTls).orElse(changed);
+  }
+
+  private String[] hosts() {
+    var hosts = new HashSet<>(extraHosts);
+    hosts.addAll(Set.of("localhost", "127.0.0.1", "[::1]"));
+    if (!address.isAnyLocalAddress()) hosts.add(hostText(address));
+    return hosts.toArray(String[]::new);
+  }
+
+  /** Returns an address as the address line of a browser has it. */
+  static String hostText(InetAddress address) {
+    var text = address.getHostAddress();
+    return text.contains(":") ? "[" + text.replaceFirst("%.*", "") + "]" : text;
   }
 }

@@ -45,10 +45,26 @@ class AccessTest {
       for (var path : PATHS) {
         var answer = Web.response(dashboard.port(), "GET", path, "Host: " + host);
 
-        assertTrue(answer.matches("(?s)HTTP/1\\.1 40[03] .*"), answer);
+        assertTrue(answer.matches("(?s)HTTP/1\\.1 4(00|21) .*"), answer);
         assertFalse(answer.contains("shown"), answer);
       }
     }
+  }
+
+  @Test
+  void refusalOfHostNamesOption() throws Exception {
+    try (var dashboard = Dashboard.open(scope, 0)) {
+      var answer = Web.response(dashboard.port(), "GET", "/", "Host: evil.example.org");
+
+      assertTrue(answer.startsWith("HTTP/1.1 421 ") && answer.endsWith(
+          "421 Misdirected Request: call the dashboard by localhost, or give withHost(..)\n"), answer);
+    }
+  }
+
+  @Test
+  void hostWithInvalidCharacterIsRefused() {
+    assertThrows(IllegalArgumentException.class,
+        () -> Dashboard.open(scope, 0, options -> options.withHost("dash board")));
   }
 
   @Test
