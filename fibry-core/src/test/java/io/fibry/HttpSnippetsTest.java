@@ -1,7 +1,9 @@
 package io.fibry;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.net.AccessLogFormat;
 import io.fibry.net.ErrorBody;
 import io.fibry.net.HttpException;
 import io.fibry.net.HttpRoutes;
@@ -126,6 +128,19 @@ class HttpSnippetsTest {
     try (var server = Stereotypes.fibers().embeddedHttpServer(0, routes)) {
       assertEquals("<p>short and stout</p>", get(server, "/teapot?who=me"));
     }
+  }
+
+  @Test
+  void accessLogGetsLineOfRequest() throws Exception {
+    // @start region="accessLog"
+    var format = AccessLogFormat.combined();
+    var server = Stereotypes.def().embeddedHttpServer(0, HttpRoutes.none().text("/", exchange -> "Hello"),
+        o -> o.withAccessLog(entry -> print(format.apply(entry)))); // print stands for your logger
+    // @end
+    assertEquals("Hello", get(server, "/?token=1"));
+    server.close();
+    assertEquals(1, printed.size());
+    assertTrue(printed.getFirst().toString().contains("] \"GET / HTTP/1.1\" 200 "), printed::toString);
   }
 
   @Test

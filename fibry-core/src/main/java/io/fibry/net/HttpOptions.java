@@ -216,7 +216,8 @@ public final class HttpOptions implements Cloneable {
   }
 
   /**
-   * Makes the server call {@code log} with each exchange that is over or has become a WebSocket.
+   * Makes the server call {@code log} with each exchange that is over or has become a WebSocket. An
+   * {@link AccessLogFormat} makes a line of it. Refused requests are included.
    *
    * @param log runs on the actor of the connection, and must be quick
    * @return a changed copy

@@ -97,7 +97,9 @@ class HttpFuzzTest {
     try {
       int first = in.read();
       if (first < 0) return "";
-      var head = RequestHead.read(first, in, HttpOptions.settings(defaults -> defaults));
+      var settings = HttpOptions.settings(defaults -> defaults);
+      var head = new RequestHead(in, settings);
+      head.read(first, settings);
       return head.method + " " + head.target.path() + " " + head.isHttp11 + " " + head.bodyLength + " "
           + in.available();
     } catch (HttpStatus.RequestRefusedException | EOFException refusal) {

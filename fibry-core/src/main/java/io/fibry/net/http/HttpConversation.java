@@ -41,7 +41,7 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
     /**
      * Called when an exchange is over or has become a WebSocket.
      *
-     * @param head null if the request was malformed
+     * @param head if the request was refused, as far as it was read
      * @param route null if no route takes the request
      * @param startNanos {@code System.nanoTime()} at the first byte of the request
      */
@@ -76,15 +76,15 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
     long startNanos = System.nanoTime();
     socket.shutdown.beginHead();
     socket.limitAllReads(settings.headerLimit());
-    RequestHead head;
+    var head = new RequestHead(in, settings);
     try {
-      head = RequestHead.read(firstByte, in, settings);
+      head.read(firstByte, settings);
       socket.shutdown.endHead();
     } catch (RequestRefusedException refusal) {
       var response = new ServerResponse(out, true, false, false, false);
       useErrorBody(response, routes.settings, Optional.empty());
       refuse(response, refusal.code);
-      server.exchangeEnded(null, null, response, socket, startNanos);
+      server.exchangeEnded(head, null, response, socket, startNanos);
       linger();
       return false;
     }

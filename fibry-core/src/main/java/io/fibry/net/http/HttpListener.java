@@ -10,6 +10,7 @@ import io.fibry.net.socket.ClientSocket;
 import io.fibry.net.socket.ExchangePermit;
 import io.fibry.net.socket.Listener;
 import io.fibry.spi.BlockBuilder;
+import java.security.Principal;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -88,15 +89,7 @@ public final class HttpListener extends Listener<HttpServer> implements HttpServ
       for (var hook : exchangeHooks) call(hook.listener, route, response.code(), nanos);
     if (settings.accessLog().isEmpty()) return;
     try {
-      settings.accessLog().get()
-          .accept(
-              new AccessLogEntry(Instant.now().minusNanos(nanos),
-                  settings.proxies().originOf(client.remoteAddress(), settings.engines().isPresent(),
-                      name -> head == null ? null : head.header(name)).address(),
-                  head == null ? "" : head.method,
-                  head == null ? "" : head.target.path(),
-                  Optional.ofNullable(route).map(entry -> entry.pattern().text()),
-                  response.code(), response.bytesSent(), Duration.ofNanos(nanos)));
+      settings.accessLog().get().accept(logEntry(head, route, response, client, nanos));
     } catch (RuntimeException failure) {
       if (stackThrottle.isDue(failure)) LOG.error("{}: the access log failed", this, failure);
     }
@@ -129,6 +122,21 @@ public final class HttpListener extends Listener<HttpServer> implements HttpServ
     public void close() {
       exchangeHooks.remove(this);
     }
+    }
+  }
+
+  private AccessLogEntry logEntry(RequestHead head, RouteTable.RouteEntry route, ServerResponse response,
+      ClientSocket client, long nanos) {
+    var origin =
+        settings.proxies().originOf(client.remoteAddress(), settings.engines().isPresent(), head::header);
+    var target = Optional.ofNullable(head.readTarget(settings.engines().isPresent()));
+    var user = Optional.ofNullable(response.exchange).flatMap(exchange -> exchange.attribute(Principal.class));
+    return new AccessLogEntry(Instant.now().minusNanos(nanos), origin.address(), user.map(Principal::getName),
+        head.readMethod(), target.map(RequestTarget::path).orElse(""),
+        target.map(it -> it.query().text()).filter(query -> !query.isEmpty()), head.readVersion(),
+        Optional.ofNullable(route).map(entry -> entry.pattern().text()), response.code(), response.bytesSent(),
+        Duration.ofNanos(nanos), Optional.ofNullable(head.header("referer")),
+        Optional.ofNullable(head.header("user-agent")));
   }
 
   @Override

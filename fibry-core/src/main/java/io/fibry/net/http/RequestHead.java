@@ -36,8 +36,9 @@ public final class RequestHead {
   // four indexes of `raw` for each header: start and end of its name, start and end of its value
   private int[] fields = new int[32];
   private int fieldsLength; // used elements of `fields`
-  private int methodEnd;
-  private int targetEnd;
+  private int methodEnd; // 0 until the method is read
+  private int targetEnd; // 0 until the target is read
+  private boolean hasVersion; // whether the request line is read to its end, and ends with a version
 
   public String method;
   public RequestTarget target;
@@ -47,18 +48,18 @@ public final class RequestHead {
   boolean keepsAlive;
   private boolean asksClose; // the client has sent Connection: close
 
-  private RequestHead(InputStream in, int maxHeaders) {
+  /** Makes an empty head, which {@link #read} fills. */
+  public RequestHead(InputStream in, HttpSettings settings) {
     this.in = in;
-    this.remaining = maxHeaders;
+    this.remaining = settings.maxHeaders();
   }
 
-  public static RequestHead read(int firstByte, InputStream in, HttpSettings settings) throws IOException {
-    var head = new RequestHead(in, settings.maxHeaders());
-    head.readRequestLine(firstByte, settings.maxUri());
-    while (head.readField()) {
+  /** Reads the head. If the request is refused, the access log reads the part that was read. */
+  public void read(int firstByte, HttpSettings settings) throws IOException {
+    readRequestLine(firstByte, settings.maxUri());
+    while (readField()) {
     }
-    head.parseHeaders(settings);
-    return head;
+    parseHeaders(settings);
   }
 
   private int next() throws IOException {
@@ -108,6 +109,7 @@ public final class RequestHead {
     requireLineFeed();
     if (methodEnd == 0 || targetEnd == methodEnd || !isVersion())
       throw new RequestRefusedException(400, "a first line that is not method, target and version");
+    hasVersion = true;
   }
 
   private boolean isVersion() {
@@ -190,9 +192,12 @@ public final class RequestHead {
     if (!settings.hosts().isAllowed(host)) throw new RequestRefusedException(421, "a Host header of another server");
     keepsAlive &= !asksClose;
     parseFraming(contentLength, coding, settings.maxBody());
+    target = parseTarget(method, host, settings.engines().isPresent());
+  }
+
+  private RequestTarget parseTarget(String method, String host, boolean isTls) throws RequestRefusedException {
     boolean isAsterisk = method.equals("OPTIONS") && targetEnd == methodEnd + 1 && raw[methodEnd] == '*';
-    target = isAsterisk ? RequestTarget.SERVER
-        : RequestTarget.of(raw, methodEnd, targetEnd, host, settings.engines().isPresent());
+    return isAsterisk ? RequestTarget.SERVER : RequestTarget.of(raw, methodEnd, targetEnd, host, isTls);
   }
 
   /**
@@ -208,7 +213,7 @@ public final class RequestHead {
   }
 
   private String method() throws RequestRefusedException {
-    var method = new String(raw, 0, methodEnd, StandardCharsets.ISO_8859_1);
+    var method = readMethod();
     return switch (method) {
       case "GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS" -> method;
       case "CONNECT", "TRACE" -> throw new RequestRefusedException(405, "a method that is not served");
@@ -255,7 +260,7 @@ public final class RequestHead {
   }
 
   private String value(int field) {
-    return new String(raw, fields[field + 2], fields[field + 3] - fields[field + 2], StandardCharsets.ISO_8859_1);
+    return text(fields[field + 2], fields[field + 3]);
   }
 
   Map<String, List<String>> headers() {
@@ -265,6 +270,32 @@ public final class RequestHead {
           .toLowerCase(Locale.ROOT), name -> new ArrayList<>(1)).add(value(i));
     headers.replaceAll((name, values) -> Collections.unmodifiableList(values));
     return Collections.unmodifiableMap(headers);
+  }
+
+  // ---- for the access log, which also has requests that were refused
+
+  /** Returns the method, even if the server does not know it; empty if it was not read. */
+  String readMethod() {
+    return text(0, methodEnd);
+  }
+
+  /** Returns the version, such as "HTTP/1.1"; empty if it was not read. */
+  String readVersion() {
+    return hasVersion ? text(targetEnd, targetEnd + 8) : "";
+  }
+
+  /** Returns the target of any request; null if it was not read, or is malformed. */
+  RequestTarget readTarget(boolean isTls) {
+    if (target != null || targetEnd <= methodEnd) return target;
+    try {
+      return parseTarget(readMethod(), null, isTls);
+    } catch (RequestRefusedException malformed) {
+      return null;
+    }
+  }
+
+  private String text(int from, int to) {
+    return new String(raw, from, to - from, StandardCharsets.ISO_8859_1);
   }
 
   /** Returns all headers of this name, joined as RFC 9110 says, or null if there are none. */

@@ -73,6 +73,7 @@ public final class ServerExchange implements HttpExchange {
     this.body = body;
     this.response = response;
     this.failureLog = failureLog;
+    response.exchange = this; // the access log reads its attributes
   }
 
   @Override

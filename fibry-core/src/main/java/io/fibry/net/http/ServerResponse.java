@@ -1,6 +1,7 @@
 package io.fibry.net.http;
 
 import io.fibry.net.ErrorBody;
+import io.fibry.net.HttpExchange;
 import io.fibry.net.http.ResponseBody.Framing;
 import io.fibry.net.socket.ByteBuilder;
 import io.fibry.net.socket.ExchangePermit;
@@ -38,6 +39,7 @@ public final class ServerResponse implements RequestBody.Expectation, ResponseBo
 
   private final OutputStream out;
   public ExchangePermit permit; // suspended while a write may wait; null if the exchange was refused
+  HttpExchange exchange; // null if no handler gets the request
   private final boolean isHttp11;
   private final boolean isHeadRequest; // the request was HEAD
   private RequestBody requestBody; // null if the request was malformed

@@ -17,6 +17,7 @@ import io.fibry.flow.HookedFunction;
 import io.fibry.flow.MultiAsk;
 import io.fibry.fsm.Fsm;
 import io.fibry.net.AccessLogEntry;
+import io.fibry.net.AccessLogFormat;
 import io.fibry.net.WebSocketMessage;
 import io.fibry.pool.Entities;
 import io.fibry.pubsub.Topic;
@@ -274,8 +275,12 @@ class TextsFuzzTest {
 
   private void netObjectsShowTexts() {
     var client = InetSocketAddress.createUnresolved("localhost", 1);
-    texts.add(new AccessLogEntry(Instant.EPOCH, new InetSocketAddress("127.0.0.1", client.getPort()), visible().text,
-        "/" + visible(), Optional.empty(), 200, 0, Duration.ZERO).toString());
+    var entry = new AccessLogEntry(Instant.EPOCH, new InetSocketAddress("127.0.0.1", client.getPort()),
+        Optional.of(visible().text), visible().text, "/" + visible(), Optional.of(visible().text), "HTTP/1.1",
+        Optional.empty(), 200, 0, Duration.ZERO, Optional.of(visible().text), Optional.of(visible().text));
+    texts.add(entry.toString());
+    for (var format : List.of(AccessLogFormat.common(), AccessLogFormat.combined(), AccessLogFormat.json()))
+      texts.add(format.withQuery().apply(entry));
     texts.add(new WebSocketMessage.Text(visible().text).toString());
   }
 
