@@ -93,10 +93,9 @@ public final class WebSocketOptions implements Cloneable {
    * connect.
    *
    * <p>If a proxy in front of the server decrypts TLS, the scheme of the page is {@code https} and
-   * the connection is not encrypted. The server then needs the original scheme, in the proxy's
-   * header {@code X-Forwarded-Proto} or {@code Forwarded}. A page cannot add these headers to a
-   * request for a WebSocket. The proxy must also pass the {@code Host} header on unchanged. With
-   * any other proxy, set the origins.
+   * the connection is not encrypted. Name this proxy by {@link HttpOptions#withProxies}; it must
+   * send the original scheme, and pass the {@code Host} header on unchanged. With any other proxy,
+   * set the origins.
    *
    * @param origins such as {@code https://shop.example}, or {@code "*"} for any
    * @return a changed copy

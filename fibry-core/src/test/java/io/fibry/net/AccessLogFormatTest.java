@@ -52,7 +52,7 @@ class AccessLogFormatTest {
       Optional.empty(), 404, 9, Duration.ZERO, Optional.of("\" 200 1 \"\r\n"),
       Optional.of("x\\\"\u0085\u007f\t\u2028"));
 
-  @Promise("27.74")
+  @Promise("27.36")
   @Test
   void commonLineHasFieldsOfApache() {
     var format = AccessLogFormat.common();
@@ -64,7 +64,7 @@ class AccessLogFormatTest {
         + "\"GET /a%20b%22%5C%0A%E4%B8%96 HTTP/1.1\" 404 9", format.apply(HOSTILE));
   }
 
-  @Promise("27.74")
+  @Promise("27.36")
   @Test
   void combinedLineAlsoHasReferrerAndUserAgent() {
     var format = AccessLogFormat.combined();
@@ -77,7 +77,7 @@ class AccessLogFormatTest {
         " 404 9 \"\\x22 200 1 \\x22\\x0d\\x0a\" \"x\\x5c\\x22\\x85\\x7f\\x09\\u2028\""), format.apply(HOSTILE));
   }
 
-  @Promise("27.74")
+  @Promise("27.36")
   @Test
   void jsonLineIsObjectOfKnownValues() {
     var format = AccessLogFormat.json();
@@ -92,7 +92,7 @@ class AccessLogFormatTest {
         + "\"path\":\"/a b\\\"\\\\\\u000a\\u4e16\","), format.apply(HOSTILE));
   }
 
-  @Promise("27.74")
+  @Promise("27.36")
   @Test
   void linesHaveQueriesOnlyIfConfigured() {
     for (var format : List.of(AccessLogFormat.common(), AccessLogFormat.combined(), AccessLogFormat.json()))
@@ -106,7 +106,7 @@ class AccessLogFormatTest {
     assertTrue(AccessLogFormat.json().withQuery().apply(PLAIN).contains(",\"query\":\"token=secret\",\"protocol\":"));
   }
 
-  @Promise("27.74")
+  @Promise("27.36")
   @Test
   void hostileTextsForgeNeitherFieldNorLine() {
     long seed = StressRuns.seed();

@@ -68,7 +68,7 @@ class AccessLogTest {
         Arguments.of("B".repeat(33) + " /b" + HOST + AGENT, "501 ||||"));
   }
 
-  @Promise("27.73")
+  @Promise("27.35")
   @ParameterizedTest
   @MethodSource("refusedRequests")
   void refusedRequestIsLoggedAsFarAsItWasRead(String request, String expected) throws IOException {
@@ -78,7 +78,7 @@ class AccessLogTest {
         + "|" + entry.protocol() + "|" + entry.userAgent().orElse(""));
   }
 
-  @Promise("27.73")
+  @Promise("27.35")
   @Test
   void handledRequestIsLoggedWithUserAndHeaders() throws IOException {
     var entry = entryOf("GET /b?token=1&x=%20" + HOST + "X-User: Ada\r\nReferer: http://c/d?e\r\n"
@@ -90,7 +90,7 @@ class AccessLogTest {
         Optional.of("probe")), List.of(entry.user(), entry.query(), entry.referrer(), entry.userAgent()));
   }
 
-  @Promise("27.73")
+  @Promise("27.35")
   @Test
   void valuesThatRequestDoesNotHaveAreEmpty() throws IOException {
     var entry = entryOf("GET /?" + HOST + "Connection: close\r\n\r\n");

@@ -49,7 +49,7 @@ class HttpProxiesTest {
     "X-Forwarded-For: unknown | http 127.0.0.1", "X-Forwarded-For: 1.2.3.4, x.example | http 127.0.0.1",
     "X-Forwarded-For: | http 127.0.0.1", "X-Forwarded-For: 1.2.3.999 | http 127.0.0.1",
     "X-Forwarded-For: 1.2.3.4:99999 | http 127.0.0.1",
-    "X-Forwarded-Proto: https | http 127.0.0.1",
+    "X-Forwarded-Proto: https | https 127.0.0.1",
     "Forwarded: for=1.2.3.4 | http 1.2.3.4", "Forwarded: for=1.2.3.4~proto=https | https 1.2.3.4",
     "Forwarded: proto=HTTPS~ For=\"1.2.3.4:80\" | https 1.2.3.4",
     "Forwarded: for=\"[2001:db8::7]:4711\" | http 2001:db8:0:0:0:0:0:7",

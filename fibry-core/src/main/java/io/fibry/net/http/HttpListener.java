@@ -122,7 +122,6 @@ public final class HttpListener extends Listener<HttpServer> implements HttpServ
     public void close() {
       exchangeHooks.remove(this);
     }
-    }
   }
 
   private AccessLogEntry logEntry(RequestHead head, RouteTable.RouteEntry route, ServerResponse response,

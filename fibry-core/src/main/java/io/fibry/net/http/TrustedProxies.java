@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
 
@@ -21,6 +22,8 @@ public record TrustedProxies(List<AddressRange> ranges) {
   private static final String OCTET = "(25[0-5]|2[0-4]\\d|1?\\d?\\d)"; // another number would be looked up as a name
   private static final Pattern V4 = Pattern.compile(OCTET + "(\\." + OCTET + "){3}");
   private static final Pattern V6 = Pattern.compile("[0-9a-fA-F.]*:[0-9a-fA-F.:]*");
+
+  private static final Set<String> SECURE = Set.of("https", "wss"); // some proxies distinguish WebSockets
 
   public static final TrustedProxies NONE = new TrustedProxies(List.of());
 
@@ -79,9 +82,10 @@ public record TrustedProxies(List<AddressRange> ranges) {
     var hops = hops(header);
     for (int i = hops.size() - 1; i >= 0 && isTrusted(origin.address); i--) {
       var address = socketAddress(hops.get(i).client);
-      if (address == null) return origin; // hidden or malformed, so the proxy is all that is known
       var protocol = hops.get(i).protocol;
-      origin = new Origin(address, protocol.isEmpty() ? origin.isSecure : protocol.equals("https"));
+      boolean isHopSecure = protocol.isEmpty() ? origin.isSecure : SECURE.contains(protocol);
+      origin = new Origin(address == null ? origin.address : address, isHopSecure);
+      if (address == null) break; // hidden or malformed, so no more than the proxy is known
     }
     return origin;
   }
@@ -108,9 +112,9 @@ public record TrustedProxies(List<AddressRange> ranges) {
       return hops;
     }
     var clients = header.apply("x-forwarded-for");
-    if (clients == null) return List.of();
-    var addresses = clients.split(",");
     var protocolHeader = header.apply("x-forwarded-proto");
+    if (clients == null && protocolHeader == null) return List.of();
+    var addresses = clients == null ? new String[] {""} : clients.split(",");
     var protocols = protocolHeader == null ? List.of("") : List.of(protocolHeader.split(","));
     // a proxy may replace the values of other proxies by its own, which then applies to all hops
     var ofHops = protocols.size() == addresses.length ? protocols

@@ -39,7 +39,7 @@ public record WebSocketHandshake(ServerExchange exchange, WebSocketSettings sett
     else if (exchange.head.bodyLength != 0) refuse(400, "a request for a WebSocket cannot have a body");
     else if (!isOriginAllowed())
       refuse(403, "pages of this origin may not connect; the server can allow it by withOrigins(..), or name its "
-          + "hosts by withHosts(..); a proxy that decrypts TLS must send X-Forwarded-Proto");
+          + "hosts by withHosts(..); name a proxy that decrypts TLS by withProxies(..)");
     else accept(handler);
   }
 
@@ -115,7 +115,7 @@ public record WebSocketHandshake(ServerExchange exchange, WebSocketSettings sett
    */
   private boolean isOfHost(String origin, String host) {
     return exchange.body.settings.hosts().isSafeFromRebinding(host)
-        && isSameOrigin((isEncrypted() ? "https://" : "http://") + host, origin);
+        && isSameOrigin(exchange.scheme() + "://" + host, origin);
   }
 
   private static boolean isSameOrigin(String origin, String other) {
@@ -125,30 +125,5 @@ public record WebSocketHandshake(ServerExchange exchange, WebSocketSettings sett
   private static String withoutDefaultPort(String origin) {
     var port = origin.regionMatches(true, 0, "https:", 0, 6) ? ":443" : ":80";
     return origin.endsWith(port) ? origin.substring(0, origin.length() - port.length()) : origin;
-  }
-
-  /**
-   * Returns whether the browser's connection is encrypted. A proxy may have decrypted it, and then
-   * names its scheme. A page cannot forge this name, because the API of browsers for WebSockets
-   * adds no headers.
-   */
-  private boolean isEncrypted() {
-    if (exchange.tls().isPresent()) return true;
-    var schemes = header("x-forwarded-proto");
-    if (schemes.isEmpty()) schemes = forwardedProto(header("forwarded"));
-    var scheme = beforeComma(schemes); // of the first proxy; each further proxy may add another
-    return scheme.equalsIgnoreCase("https") || scheme.equalsIgnoreCase("wss"); // some proxies distinguish WebSockets
-  }
-
-  /** Returns the scheme in the first element of a Forwarded header (RFC 7239); empty if none. */
-  private static String forwardedProto(String forwarded) {
-    for (var pair : beforeComma(forwarded).split(";"))
-      if (pair.strip().regionMatches(true, 0, "proto=", 0, 6)) return pair.strip().substring(6).replace("\"", "");
-    return "";
-  }
-
-  private static String beforeComma(String list) {
-    int comma = list.indexOf(',');
-    return (comma < 0 ? list : list.substring(0, comma)).strip();
   }
 }

@@ -43,7 +43,7 @@ class WebSocketCutOffStressTest {
     net.close();
   }
 
-  @Promise({"27.16", "27.70"})
+  @Promise({"27.16", "27.32"})
   @Test
   void cutOffClientGetsWholeFramesInOrderAndOneClose() {
     int cutOffCount = 0;

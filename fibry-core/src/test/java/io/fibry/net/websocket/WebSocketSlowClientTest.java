@@ -84,7 +84,7 @@ class WebSocketSlowClientTest {
 
   // ---- the close of a slow client
 
-  @Promise({"27.16", "27.70"})
+  @Promise({"27.16", "27.32"})
   @Test
   void slowClientGetsPresentMessageAndCloseWithReason() throws IOException {
     try (var logged = new Logged(); var peer = openSlowClient()) {
@@ -108,7 +108,7 @@ class WebSocketSlowClientTest {
     }
   }
 
-  @Promise("27.70")
+  @Promise("27.32")
   @Test
   void noFrameFollowsMessageThatIsNotCompleteAtWriteLimit() throws IOException {
     try (var peer = openSlowClient()) {
@@ -126,7 +126,7 @@ class WebSocketSlowClientTest {
     }
   }
 
-  @Promise("27.70")
+  @Promise("27.32")
   @Test
   void cutOffClientHasTwoSecondsToClose() throws IOException {
     try (var peer = openSlowClient()) {
@@ -144,7 +144,7 @@ class WebSocketSlowClientTest {
     }
   }
 
-  @Promise("27.70")
+  @Promise("27.32")
   @Test
   void laterCloseDoesNotReplaceCutOff() throws IOException {
     try (var peer = openSlowClient()) {
@@ -157,7 +157,7 @@ class WebSocketSlowClientTest {
     }
   }
 
-  @Promise("27.70")
+  @Promise("27.32")
   @Test
   void cutOffClientThatDisconnectsEndsHandlerWithReason() throws IOException {
     try (var peer = openSlowClient()) {
@@ -181,7 +181,7 @@ class WebSocketSlowClientTest {
 
   // ---- unsent bytes
 
-  @Promise("27.71")
+  @Promise("27.33")
   @Test
   void unsentBytesCountMessagesUntilTheyAreWritten() throws IOException {
     try (var peer = openSlowClient()) {
@@ -197,7 +197,7 @@ class WebSocketSlowClientTest {
     }
   }
 
-  @Promise("27.71")
+  @Promise("27.33")
   @Test
   void pingsOfServerDoNotCountAsUnsentBytes() throws IOException {
     try (var peer = openSlowClient()) {
@@ -210,7 +210,7 @@ class WebSocketSlowClientTest {
     }
   }
 
-  @Promise("27.71")
+  @Promise("27.33")
   @Test
   void unsentBytesOfDroppedMessagesBecomeZero() throws IOException {
     try (var peer = openSlowClient()) {
