@@ -1,5 +1,12 @@
 package io.fibry.net;
 
+import io.fibry.ActorStoppedException;
+import io.fibry.AskTimeoutException;
+import io.fibry.CircuitOpenException;
+import io.fibry.FailureOutcome;
+import io.fibry.MailboxFullException;
+import io.fibry.RequestException;
+import io.fibry.block.Throwables;
 import java.util.Objects;
 
 /**
@@ -29,5 +36,30 @@ public final class HttpException extends RuntimeException {
   /** {@return the status of the response} */
   public int status() {
     return status;
+  }
+
+  /**
+   * Returns the status with which an {@link HttpServer} responds if a handler throws this failure.
+   * Other web servers that ask actors can respond with the same status.
+   *
+   * <p>The status is 503 if an actor refused the request or has ended, or if a circuit breaker is
+   * open. A response with this status should have the header {@code Retry-After}. The status is 504
+   * if the answer is late, even if the request is stored and will be handled later. An
+   * {@code HttpException} has its own status, and any other failure has 500.
+   *
+   * @param failure the failure; a {@code RequestException} may be wrapped in the exceptions of
+   * futures
+   * @return the status, 300 to 599
+   */
+  public static int statusOf(Throwable failure) {
+    return switch (Throwables.requestExceptionIn(Objects.requireNonNull(failure, "failure"))) {
+      case HttpException thrown -> thrown.status;
+      case MailboxFullException full -> 503;
+      case ActorStoppedException stopped -> 503;
+      case CircuitOpenException open -> 503;
+      case AskTimeoutException timeout -> 504;
+      case RequestException unanswered when unanswered.outcome() == FailureOutcome.WILL_BE_DONE -> 504;
+      default -> 500;
+    };
   }
 }

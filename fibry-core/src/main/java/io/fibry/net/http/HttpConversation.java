@@ -1,12 +1,6 @@
 package io.fibry.net.http;
 
 import io.fibry.ActorBuilder;
-import io.fibry.ActorStoppedException;
-import io.fibry.AskTimeoutException;
-import io.fibry.CircuitOpenException;
-import io.fibry.MailboxFullException;
-import io.fibry.FailureOutcome;
-import io.fibry.RequestException;
 import io.fibry.block.Throwables;
 import io.fibry.net.ErrorBody;
 import io.fibry.net.HttpException;
@@ -277,14 +271,10 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
 
   /** Returns 500 for a failure of the server, which is logged. */
   private static int statusByKind(Throwable failure) {
-    return switch (Throwables.requestExceptionIn(failure)) {
-      case MailboxFullException full -> 503;
-      case ActorStoppedException stopped -> 503;
-      case CircuitOpenException open -> 503;
-      case AskTimeoutException timeout -> 504;
-      case RequestException unanswered when unanswered.outcome() == FailureOutcome.WILL_BE_DONE -> 504;
+    return switch (failure) {
       case RequestRefusedException refusal -> refusal.code; // thrown by a file route
-      default -> 500;
+      case HttpException thrown -> 500; // thrown by a rule of the routes
+      default -> HttpException.statusOf(failure);
     };
   }
 
