@@ -4,12 +4,14 @@ import io.fibry.ActorStoppedException;
 import io.fibry.AskTimeoutException;
 import io.fibry.CircuitOpenException;
 import io.fibry.MailboxFullException;
+import io.fibry.net.HttpException;
 import java.time.Duration;
 import java.util.concurrent.RejectedExecutionException;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
+import org.springframework.http.HttpStatusCode;
 import org.springframework.http.ProblemDetail;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.ExceptionHandler;
@@ -17,9 +19,10 @@ import org.springframework.web.bind.annotation.RestControllerAdvice;
 
 /**
  * Responds with 503 and {@code Retry-After} if an actor or an executor refused a request, or if the
- * actor stopped before its reply. Responds with 504 if the reply is late. Hides the texts of
- * exceptions, because they contain names and messages. An advice of the application comes after
- * this advice, unless the application's advice has an order.
+ * actor stopped before its reply. Responds with 504 if the reply is late. Hides the texts of these
+ * exceptions, because they contain names and messages. Responds to an {@link HttpException} with
+ * its status and text, which are for clients. An advice of the application comes after this advice,
+ * unless the application's advice has an order.
  */
 @RestControllerAdvice
 @Order(Ordered.LOWEST_PRECEDENCE - 1)
@@ -33,13 +36,23 @@ final class ActorExceptionAdvice {
   @ExceptionHandler({MailboxFullException.class, ActorStoppedException.class, CircuitOpenException.class,
     RejectedExecutionException.class})
   ResponseEntity<ProblemDetail> serviceUnavailable() {
-    return ResponseEntity.status(HttpStatus.SERVICE_UNAVAILABLE).header(HttpHeaders.RETRY_AFTER, retryAfterSeconds)
-        .body(ProblemDetail.forStatusAndDetail(HttpStatus.SERVICE_UNAVAILABLE, "not available now; try again later"));
+    return response(HttpStatus.SERVICE_UNAVAILABLE, "not available now; try again later");
   }
 
   @ExceptionHandler(AskTimeoutException.class)
   ResponseEntity<ProblemDetail> gatewayTimeout() {
-    return ResponseEntity.status(HttpStatus.GATEWAY_TIMEOUT)
-        .body(ProblemDetail.forStatusAndDetail(HttpStatus.GATEWAY_TIMEOUT, "no answer in time"));
+    return response(HttpStatus.GATEWAY_TIMEOUT, "no answer in time");
+  }
+
+  @ExceptionHandler(HttpException.class)
+  ResponseEntity<ProblemDetail> chosenStatus(HttpException failure) {
+    return response(HttpStatusCode.valueOf(failure.status()), failure.getMessage());
+  }
+
+  private ResponseEntity<ProblemDetail> response(HttpStatusCode status, String text) {
+    var response = ResponseEntity.status(status);
+    if (status.isSameCodeAs(HttpStatus.SERVICE_UNAVAILABLE))
+      response.header(HttpHeaders.RETRY_AFTER, retryAfterSeconds);
+    return response.body(ProblemDetail.forStatusAndDetail(status, text));
   }
 }

@@ -10,6 +10,7 @@ import io.fibry.ActorWithReturn;
 import io.fibry.CircuitOpenException;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.net.HttpException;
 import io.fibry.support.Patience;
 import java.io.IOException;
 import java.net.URI;
@@ -35,6 +36,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.RestController;
 
 /** Tests Tomcat on a pool of two fibers, for which at most two more requests may wait. */
@@ -78,6 +80,11 @@ class ServerTest {
     @GetMapping("/open")
     String open() {
       throw new CircuitOpenException("open", "payments", "pay");
+    }
+
+    @GetMapping("/thrown/{status}")
+    String thrown(@PathVariable int status) {
+      throw new HttpException(status, "no such order");
     }
 
     @GetMapping("/later")
@@ -175,6 +182,17 @@ class ServerTest {
 
     assertEquals(503, response.statusCode());
     assertTrue(!response.body().contains("payments"), response::body);
+  }
+
+  @Test
+  void httpExceptionGivesItsStatusAndText() {
+    for (int status : List.of(404, 503)) {
+      var response = get("/thrown/" + status).join();
+
+      assertEquals(status, response.statusCode());
+      assertTrue(response.body().contains("no such order"), response::body);
+      assertEquals(status == 503, response.headers().firstValue("Retry-After").isPresent());
+    }
   }
 
   @Test
