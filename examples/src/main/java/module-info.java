@@ -3,10 +3,6 @@ module io.fibry.examples {
   requires io.fibry;
   requires io.fibry.cluster;
   requires io.fibry.durable;
-  requires io.helidon.http;
-  requires io.helidon.webserver;
-  requires io.helidon.webserver.http2;
-  requires java.logging;
   requires java.net.http;
 
   opens io.fibry.examples to io.fibry.durable; // its codecs write and read the records of the examples
