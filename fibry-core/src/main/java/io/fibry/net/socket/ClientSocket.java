@@ -63,8 +63,7 @@ public final class ClientSocket implements AutoCloseable {
   private volatile ClientSocket checkedTarget;
   // used by checkLimits() only
   private boolean hasKeepAlive;
-  // a deadline that is over, and about which the next checkLimits() decides; 0 if there is none
-  private long deferredDeadline;
+  private final DeadlineCheck deadlines;
 
   private volatile boolean closed; // changes to true once, by compare-and-set, so one thread closes
   // Why the connection was cut off; written once, before the close; read by calls that fail
@@ -83,6 +82,7 @@ public final class ClientSocket implements AutoCloseable {
     this.limits = limits;
     var plain = new PlainTransport(socket);
     this.transport = tls.isPresent() ? new TlsTransport(plain, tls.get(), this::writeControl) : plain;
+    this.deadlines = new DeadlineCheck(transport);
     this.notices = new HandlerNotices(clock, transport, toString());
     this.readLimit = new ReadLimit(clock, transport);
     this.totalDeadline =
@@ -295,11 +295,11 @@ public final class ClientSocket implements AutoCloseable {
 
   void checkLimits(long now) {
     if (closed) return;
-    if (isTooLate((long) READ_DEADLINE.getOpaque(this), now)) cutOff(readLimit.tooSlowText(this), true);
-    else if (hasPassed((long) WRITE_DEADLINE.getOpaque(this), now)) reset(this
+    if (deadlines.isTooLate((long) READ_DEADLINE.getOpaque(this), now)) cutOff(readLimit.tooSlowText(this), true);
+    else if (DeadlineCheck.hasPassed((long) WRITE_DEADLINE.getOpaque(this), now)) reset(this
         + " did not take what was written to it within " + Durations.text(limits.writeLimit())
         + " (the write limit), so it was cut off");
-    else if (hasPassed(totalDeadline, now))
+    else if (DeadlineCheck.hasPassed(totalDeadline, now))
       cutOff(
           this + " lasted longer than " + Durations.text(limits.totalLimit()) + " (the total limit), so it was cut off",
           true);
@@ -319,23 +319,8 @@ public final class ClientSocket implements AutoCloseable {
 
   private boolean isIdleTooLong(long now) {
     var targetSocket = checkedTarget;
-    return targetSocket != null && isTooLate((long) IDLE_DEADLINE.getOpaque(this), now)
-        && targetSocket.isTooLate((long) IDLE_DEADLINE.getOpaque(targetSocket), now);
-  }
-
-  /**
-   * Returns whether the deadline is over. If it is over but bytes have arrived, the next check
-   * decides.
-   */
-  private boolean isTooLate(long deadline, long now) {
-    if (!hasPassed(deadline, now)) return false;
-    if (deadline == deferredDeadline || !transport.hasUnreadInSocket()) return true;
-    deferredDeadline = deadline;
-    return false;
-  }
-
-  private static boolean hasPassed(long deadline, long now) {
-    return deadline != 0 && now - deadline >= 0;
+    return targetSocket != null && deadlines.isTooLate((long) IDLE_DEADLINE.getOpaque(this), now)
+        && targetSocket.deadlines.isTooLate((long) IDLE_DEADLINE.getOpaque(targetSocket), now);
   }
 
   // ---- the end
