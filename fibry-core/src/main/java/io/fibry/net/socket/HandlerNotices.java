@@ -1,8 +1,12 @@
 package io.fibry.net.socket;
 
+import io.fibry.block.Throwables;
 import io.fibry.time.Scheduler;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * Interrupts the handler of an exchange at its time limit, and notifies it that its client has
@@ -75,5 +79,81 @@ public final class HandlerNotices {
   /** Returns whether bytes have arrived that the conversation has not read. */
   boolean hasUnread() throws IOException {
     return readAhead == null ? transport.hasUnread() : readAhead.hasByte() || transport.hasUnreadInSocket();
+  }
+
+  /**
+   * Reads one byte ahead of the conversation, on a fiber of its own, to notice that the client has
+   * disconnected while its handler works. Until the byte is read, the fiber is the only thread that
+   * reads the transport. The conversation's next read takes the byte, which hands the transport
+   * back: the completion of the future happens before the return of {@link #take}.
+   */
+  private static final class ReadAhead implements Runnable {
+    private final Transport transport;
+    // null if there is no action, or it was taken by the thread that runs it
+    private final AtomicReference<Runnable> onDisconnect = new AtomicReference<>();
+    private final byte[] next = new byte[1];
+    private final CompletableFuture<Integer> count = new CompletableFuture<>(); // 1, or -1 at the end of the stream
+
+    private ReadAhead(Transport transport) {
+      this.transport = transport;
+    }
+
+    /** Starts the fiber. */
+    static ReadAhead start(Transport transport, String threadName) {
+      var ahead = new ReadAhead(transport);
+      Thread.ofVirtual().name(threadName).inheritInheritableThreadLocals(false).start(ahead);
+      return ahead;
+    }
+
+    @Override
+    public void run() {
+      try {
+        count.complete(transport.read(next, 0, 1));
+      } catch (Throwable failure) {
+        count.completeExceptionally(failure); // thrown by the conversation's next read
+      }
+      if (isDisconnected()) runAction();
+    }
+
+    /**
+     * Runs the action if the stream ends, or has ended, before {@link #forget}. The action is set
+     * before the future is checked, and the fiber completes the future before it takes the action.
+     * So at least one of the two threads sees both, and the exchange of the reference lets only one
+     * run the action.
+     */
+    void watch(Runnable action) {
+      onDisconnect.set(action);
+      if (isDisconnected()) runAction();
+    }
+
+    private void runAction() {
+      var action = onDisconnect.getAndSet(null);
+      if (action != null) action.run();
+    }
+
+    private boolean isDisconnected() {
+      return count.isDone() && !hasByte();
+    }
+
+    /** Returns whether a byte was read that the conversation has not taken. */
+    boolean hasByte() {
+      return count.isDone() && !count.isCompletedExceptionally() && count.join() > 0;
+    }
+
+    /** Waits for the byte. Returns the number of bytes that it has put into the array, or -1. */
+    int take(byte[] bytes, int offset) throws IOException {
+      try {
+        int read = count.join();
+        if (read > 0) bytes[offset] = next[0];
+        return read;
+      } catch (CompletionException failure) {
+        throw Throwables.<IOException>sneakyThrow(failure.getCause());
+      }
+    }
+
+    /** Called when the exchange is over. An action that has not begun will not run. */
+    void forget() {
+      onDisconnect.set(null);
+    }
   }
 }
