@@ -395,11 +395,11 @@ function showReasons(counts) {
     if (!pair) {
       pair = made('div');
       pair.dataset.reason = reason;
-      pair.append(made('dt', '', reason.replace('_', ' ')), made('dd'));
+      pair.append(made('dt', '', reason.replaceAll('_', ' ')), made('dd'));
       list.append(pair);
     }
     set(pair.lastChild, number(count), count ? 'some' : 'zero');
-    set(pair.firstChild, reason.replace('_', ' '), count ? '' : 'zero');
+    set(pair.firstChild, reason.replaceAll('_', ' '), count ? '' : 'zero');
   }
 }
 
@@ -464,7 +464,7 @@ function show(data) {
   showPanels(data.panels);
   showList(byId('cycles'), data.cycles, 'none in the dead letters', cycle => [cycle.names.join(' → ')]);
   showList(byId('letters'), data.deadLetters, 'none', letter =>
-    [letter.actor, [letter.reason.replace('_', ' '), letter.message, letter.cause].filter(Boolean).join(' · ')]);
+    [letter.actor, [letter.reason.replaceAll('_', ' '), letter.message, letter.cause].filter(Boolean).join(' · ')]);
   if (byId('filter').value.trim() === '') showRows();
   else filter();
   showDetails();
