@@ -81,7 +81,15 @@ final class HelidonShop {
           session.ping(BufferData.empty());
         }
       });
-      subscriber.onExit().thenRun(() -> session.close(1001, "the news end"));
+      subscriber.closeOnExit(() -> sayGoodbye(session)); // the actor has ended only after that
+    }
+
+    private static void sayGoodbye(WsSession session) {
+      try {
+        session.close(1001, "the news end");
+      } catch (RuntimeException disconnected) {
+        // The client has disconnected first.
+      }
     }
 
     @Override
