@@ -11,6 +11,7 @@ import io.fibry.mailbox.Overflow;
 import io.fibry.net.HttpException;
 import io.fibry.pubsub.Topic;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * A shop that takes orders and publishes news. It knows no web server: the servers of this module
@@ -28,6 +29,7 @@ final class Shop {
   private final Topic<String> news;
   private final ActorWithReturn<String, String> clerk;
   private final ActorScope subscribers; // the newest member of the scope, so it ends first
+  private final AtomicInteger subscriberCount = new AtomicInteger();
 
   /** A client of the news. Both methods return when the server has written to the client. */
   interface Client {
@@ -72,11 +74,14 @@ final class Shop {
     }
     subscriber.sendMessageEvery(PING, PING_PERIOD);
     news.subscribe(subscriber);
+    subscriberCount.incrementAndGet();
+    subscriber.closeOnExit(subscriberCount::decrementAndGet);
     return subscriber;
   }
 
+  /** Returns the number of clients that get all further news. */
   int subscriberCount() {
-    return subscribers.actors().size();
+    return subscriberCount.get();
   }
 
   /** Ends all subscribers, after they have written the news that were published. */
