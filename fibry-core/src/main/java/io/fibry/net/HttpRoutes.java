@@ -129,7 +129,8 @@ public final class HttpRoutes {
   /**
    * Adds a route for WebSockets. The handler is called once for each connection; when it returns or
    * throws, the connection is closed. A request that does not ask for a WebSocket is refused with
-   * 426, a request from a page of another host with 403.
+   * 426, a request with another method than GET with 405, and a request from a page of another
+   * origin with 403.
    *
    * @param path a path such as {@code /} or {@code /rooms/{room}}, without a slash at its end
    * @param handler runs on the connection's actor
