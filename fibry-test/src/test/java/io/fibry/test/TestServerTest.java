@@ -126,6 +126,7 @@ class TestServerTest {
       scope.limit = Duration.ofMillis(1);
 
       assertThrows(AssertionError.class, () -> web.get("/hello"));
+      scope.limit = TestScope.LIMIT; // the close of the scope has this limit, too
     }
   }
 
