@@ -126,8 +126,7 @@ public final class HttpListener extends Listener<HttpServer> implements HttpServ
 
   private AccessLogEntry logEntry(RequestHead head, RouteTable.RouteEntry route, ServerResponse response,
       ClientSocket client, long nanos) {
-    var origin =
-        settings.proxies().originOf(client.remoteAddress(), settings.engines().isPresent(), head::header);
+    var origin = settings.originOf(client.remoteAddress(), head::header);
     var target = Optional.ofNullable(head.readTarget(settings.engines().isPresent()));
     var user = Optional.ofNullable(response.exchange).flatMap(exchange -> exchange.attribute(Principal.class));
     return new AccessLogEntry(Instant.now().minusNanos(nanos), origin.address(), user.map(Principal::getName),

@@ -3,10 +3,12 @@ package io.fibry.net.http;
 import io.fibry.net.AccessLogEntry;
 import io.fibry.net.HttpOptions;
 import io.fibry.net.socket.ListenerLimits;
+import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import javax.net.ssl.SSLEngine;
 
 /**
@@ -29,4 +31,15 @@ public record HttpSettings(ListenerLimits limits, Duration headerLimit, Duration
     int maxHeaders,
     int maxUri, int maxExchanges, int maxFields, HostNames hosts, TrustedProxies proxies,
     Optional<Supplier<SSLEngine>> engines,
-    Optional<Consumer<AccessLogEntry>> accessLog) {}
+    Optional<Consumer<AccessLogEntry>> accessLog) {
+
+  /**
+   * Returns the sender of a request.
+   *
+   * @param peer the address at the other end of the connection
+   * @param header returns the value of a header of the request, by its name in lower case, or null
+   */
+  TrustedProxies.Origin originOf(InetSocketAddress peer, UnaryOperator<String> header) {
+    return proxies.originOf(peer, engines.isPresent(), header);
+  }
+}

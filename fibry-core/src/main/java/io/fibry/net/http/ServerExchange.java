@@ -105,9 +105,7 @@ public final class ServerExchange implements HttpExchange {
   }
 
   private TrustedProxies.Origin origin() {
-    if (origin == null)
-      origin = body.settings.proxies()
-          .originOf(socket.remoteAddress(), body.settings.engines().isPresent(), head::header);
+    if (origin == null) origin = body.settings.originOf(socket.remoteAddress(), head::header);
     return origin;
   }
 
