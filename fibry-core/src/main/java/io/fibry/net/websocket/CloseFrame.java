@@ -1,6 +1,9 @@
 package io.fibry.net.websocket;
 
 import io.fibry.net.WebSocketClose;
+import java.nio.ByteBuffer;
+import java.nio.CharBuffer;
+import java.nio.charset.CodingErrorAction;
 import java.nio.charset.StandardCharsets;
 
 /** Makes and checks the content of close frames, by RFC 6455, section 7.4. */
@@ -47,13 +50,10 @@ final class CloseFrame {
 
   /** Returns the text, cut to the whole characters that fit into a close frame. */
   static String fitReason(String text) {
-    for (int i = 0, size = 0; i < text.length();) {
-      int codePoint = text.codePointAt(i);
-      size += codePoint < 0x80 ? 1 : codePoint < 0x800 ? 2 : codePoint < 0x1_0000 ? 3 : 4;
-      if (size > MAX_REASON) return text.substring(0, i);
-      i += Character.charCount(codePoint);
-    }
-    return text;
+    var rest = CharBuffer.wrap(text);
+    StandardCharsets.UTF_8.newEncoder().onMalformedInput(CodingErrorAction.REPLACE)
+        .encode(rest, ByteBuffer.allocate(MAX_REASON), true); // stops before the first character that does not fit
+    return text.substring(0, rest.position());
   }
 
   /** Returns the content of the frame. */
