@@ -83,7 +83,7 @@ public final class ClientSocket implements AutoCloseable {
     var plain = new PlainTransport(socket);
     this.transport = tls.isPresent() ? new TlsTransport(plain, tls.get(), this::writeControl) : plain;
     this.deadlines = new DeadlineCheck(transport);
-    this.notices = new HandlerNotices(clock, transport, toString());
+    this.notices = new HandlerNotices(clock, transport);
     this.readLimit = new ReadLimit(clock, transport);
     this.totalDeadline =
         limits.totalLimit() == ListenerLimits.NO_LIMIT ? 0 : deadlineAfter(Durations.nanos(limits.totalLimit()));

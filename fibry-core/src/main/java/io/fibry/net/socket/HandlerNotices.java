@@ -15,14 +15,12 @@ import java.util.concurrent.atomic.AtomicReference;
 public final class HandlerNotices {
   private final Scheduler clock;
   private final Transport transport;
-  private final String client;
   private HandlingLimit limit; // null unless the time of the present handler is limited
   private ReadAhead readAhead; // has the next byte, or waits for it; null if the conversation reads the transport
 
-  HandlerNotices(Scheduler clock, Transport transport, String client) {
+  HandlerNotices(Scheduler clock, Transport transport) {
     this.clock = clock;
     this.transport = transport;
-    this.client = client;
   }
 
   /** Interrupts the current thread after this time, unless {@link #endLimit} comes first. */
@@ -34,9 +32,8 @@ public final class HandlerNotices {
   public boolean endLimit() {
     var ended = limit;
     if (ended == null) return false;
-    ended.end();
     limit = null;
-    return ended.isPassed();
+    return ended.end();
   }
 
   /** Called before the conversation reads or writes the socket. */
@@ -51,7 +48,7 @@ public final class HandlerNotices {
 
   /** Runs the action once if the client disconnects before {@link #forgetDisconnect}. */
   public void onDisconnect(Runnable action) {
-    if (readAhead == null) readAhead = ReadAhead.start(transport, client + "/disconnect");
+    if (readAhead == null) readAhead = ReadAhead.start(transport);
     readAhead.watch(action);
   }
 
@@ -99,9 +96,10 @@ public final class HandlerNotices {
     }
 
     /** Starts the fiber. */
-    static ReadAhead start(Transport transport, String threadName) {
+    static ReadAhead start(Transport transport) {
       var ahead = new ReadAhead(transport);
-      Thread.ofVirtual().name(threadName).inheritInheritableThreadLocals(false).start(ahead);
+      var name = "client " + transport.remoteAddress() + "/disconnect";
+      Thread.ofVirtual().name(name).inheritInheritableThreadLocals(false).start(ahead);
       return ahead;
     }
 

@@ -4,15 +4,15 @@ import io.fibry.time.Scheduler;
 import java.time.Duration;
 
 /**
- * Interrupts a handler that takes too long. The monitor guards all fields: the thread of the timer
- * interrupts the handler only between {@code begin} and {@link #end}, so no interrupt reaches the
- * code that follows the handler. An interrupt would close the socket that a virtual thread reads or
- * writes. Therefore the thread is never interrupted between {@link #pause} and {@link #resume}; the
- * interrupt then follows in {@code resume}.
+ * Interrupts a handler that takes too long. The monitor guards all fields but the timer: the thread
+ * of the timer interrupts the handler only between {@code begin} and {@link #end}, so no interrupt
+ * reaches the code that follows the handler. An interrupt would close the socket that a virtual
+ * thread reads or writes. Therefore the thread is never interrupted between {@link #pause} and
+ * {@link #resume}; the interrupt then follows in {@code resume}.
  */
 final class HandlingLimit implements Runnable {
   private final Thread thread;
-  private Scheduler.Timer timer; // null until the timer is set
+  private Scheduler.Timer timer; // used by the handler's thread
   private boolean isEnded;
   private boolean isPaused; // whether the thread reads or writes the socket
   private boolean isInterruptDue; // whether resume() has to interrupt the thread
@@ -25,10 +25,7 @@ final class HandlingLimit implements Runnable {
   /** Begins to limit the handler that the current thread is about to call. */
   static HandlingLimit begin(Scheduler clock, Duration duration) {
     var limit = new HandlingLimit(Thread.currentThread());
-    var timer = clock.schedule(duration, limit);
-    synchronized (limit) {
-      limit.timer = timer;
-    }
+    limit.timer = clock.schedule(duration, limit);
     return limit;
   }
 
@@ -44,27 +41,26 @@ final class HandlingLimit implements Runnable {
   synchronized void pause() {
     isPaused = true;
     // the handler may have ignored the interrupt, which would close the socket now
-    if (isPassed && !isEnded && Thread.interrupted()) isInterruptDue = true;
+    if (isPassed && Thread.interrupted()) isInterruptDue = true;
   }
 
   /** Called by the handler's thread after it has read or written the socket. */
   synchronized void resume() {
     isPaused = false;
-    if (isInterruptDue && !isEnded) thread.interrupt();
+    if (isInterruptDue) thread.interrupt();
     isInterruptDue = false;
   }
 
-  /** Called by the handler's thread when the handler has returned. */
-  synchronized void end() {
-    if (isEnded) return;
+  /**
+   * Called once by the handler's thread, when the handler has returned. Returns whether the limit
+   * was exceeded.
+   */
+  synchronized boolean end() {
     isEnded = true;
     timer.cancel();
     // a platform thread would keep the interrupt for its next exchange; a kill is not lost with it,
     // because a kill has closed the socket
     if (isPassed) Thread.interrupted();
-  }
-
-  synchronized boolean isPassed() {
     return isPassed;
   }
 }
