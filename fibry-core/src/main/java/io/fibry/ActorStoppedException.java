@@ -21,7 +21,7 @@ public final class ActorStoppedException extends RequestException {
    * @param reason why the actor ended
    */
   public ActorStoppedException(String text, String actor, Object request, ExitReason reason) {
-    this(text, actor, request, reason, FailureOutcome.UNKNOWN);
+    this(text, actor, request, reason, RequestOutcome.UNKNOWN);
   }
 
   /**
@@ -33,7 +33,7 @@ public final class ActorStoppedException extends RequestException {
    * @param reason why the actor ended
    * @param outcome whether the request is handled
    */
-  public ActorStoppedException(String text, String actor, Object request, ExitReason reason, FailureOutcome outcome) {
+  public ActorStoppedException(String text, String actor, Object request, ExitReason reason, RequestOutcome outcome) {
     super(text, actor, request, reason instanceof ExitReason.Failed failed ? failed.cause() : null, false, outcome);
     this.reason = reason;
   }

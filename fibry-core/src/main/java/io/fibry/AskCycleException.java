@@ -21,7 +21,7 @@ public final class AskCycleException extends RequestException {
    * @param cycle the names of the waiting actors; the first name is also the last
    */
   public AskCycleException(String text, String actor, Object request, List<String> cycle) {
-    super(text, actor, request, null, true, FailureOutcome.UNKNOWN);
+    super(text, actor, request, null, true, RequestOutcome.UNKNOWN);
     this.cycle = List.copyOf(Objects.requireNonNull(cycle, "cycle"));
   }
 

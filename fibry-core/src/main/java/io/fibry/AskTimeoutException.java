@@ -27,7 +27,7 @@ public final class AskTimeoutException extends RequestException {
    * @param handlerStack has the stack of the actor's handler; null if no handler was running
    */
   public AskTimeoutException(String text, String actor, Object request, Duration limit, Throwable handlerStack) {
-    this(text, actor, request, limit, handlerStack, FailureOutcome.UNKNOWN);
+    this(text, actor, request, limit, handlerStack, RequestOutcome.UNKNOWN);
   }
 
   /**
@@ -41,7 +41,7 @@ public final class AskTimeoutException extends RequestException {
    * @param outcome whether the request is handled
    */
   public AskTimeoutException(String text, String actor, Object request, Duration limit, Throwable handlerStack,
-      FailureOutcome outcome) {
+      RequestOutcome outcome) {
     super(text, actor, request, handlerStack, true, outcome);
     this.limit = limit;
   }

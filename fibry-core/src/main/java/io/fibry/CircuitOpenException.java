@@ -13,6 +13,6 @@ public final class CircuitOpenException extends RequestException {
    * @param request the message
    */
   public CircuitOpenException(String text, String breaker, Object request) {
-    super(text, breaker, request, null, false, FailureOutcome.NOT_DONE);
+    super(text, breaker, request, null, false, RequestOutcome.NOT_DONE);
   }
 }

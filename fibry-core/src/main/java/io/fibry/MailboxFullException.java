@@ -16,7 +16,7 @@ public final class MailboxFullException extends RequestException {
    * @param capacity how many messages the mailbox can hold
    */
   public MailboxFullException(String text, String actor, Object request, int capacity) {
-    super(text, actor, request, null, false, FailureOutcome.NOT_DONE);
+    super(text, actor, request, null, false, RequestOutcome.NOT_DONE);
     this.capacity = capacity;
   }
 

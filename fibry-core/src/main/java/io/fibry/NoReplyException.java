@@ -14,6 +14,6 @@ public final class NoReplyException extends RequestException {
    * @param request the message
    */
   public NoReplyException(String text, String actor, Object request) {
-    super(text, actor, request, null, false, FailureOutcome.UNKNOWN);
+    super(text, actor, request, null, false, RequestOutcome.UNKNOWN);
   }
 }

@@ -22,7 +22,7 @@ public abstract class RequestException extends RuntimeException {
   private final String actor;
   private final transient Object request;
   /** Whether the request is handled. */
-  private final FailureOutcome outcome;
+  private final RequestOutcome outcome;
   /**
    * The complete text. Null until it is first read, because the {@code toString} of the request is
    * user code, which must not delay the end of an actor.
@@ -39,13 +39,13 @@ public abstract class RequestException extends RuntimeException {
    * @param cause the cause, or null if no other exception led to this one
    * @param outcome whether the request is handled
    */
-  protected RequestException(String text, String actor, Object request, Throwable cause, FailureOutcome outcome) {
+  protected RequestException(String text, String actor, Object request, Throwable cause, RequestOutcome outcome) {
     this(text, actor, request, cause, false, outcome);
   }
 
   /** Creates an exception, with a stack trace only if it is created on the asker's own thread. */
   RequestException(String text, String actor, Object request, Throwable cause, boolean onAskersThread,
-      FailureOutcome outcome) {
+      RequestOutcome outcome) {
     super(text, cause, true, onAskersThread);
     this.actor = actor;
     this.request = request;
@@ -100,7 +100,7 @@ public abstract class RequestException extends RuntimeException {
    * exception of that request on to its own asker. The outcome is then about the handler's request,
    * and not about its asker's: see {@link #outcomeOf}.
    */
-  public FailureOutcome outcome() {
+  public RequestOutcome outcome() {
     return outcome;
   }
 
@@ -112,12 +112,12 @@ public abstract class RequestException extends RuntimeException {
    * @return the outcome of that request; UNKNOWN if the failure is about another request, or is not
    *     a {@link RequestException}
    */
-  public static FailureOutcome outcomeOf(Throwable failure, Object request) {
+  public static RequestOutcome outcomeOf(Throwable failure, Object request) {
     Objects.requireNonNull(request, "request");
     var cause = Objects.requireNonNull(failure, "failure");
     while ((cause instanceof CompletionException || cause instanceof ExecutionException) && cause.getCause() != null)
       cause = cause.getCause();
     return cause instanceof RequestException exception && exception.request == request
-        ? exception.outcome : FailureOutcome.UNKNOWN;
+        ? exception.outcome : RequestOutcome.UNKNOWN;
   }
 }

@@ -48,7 +48,7 @@ class OutcomeTest {
         });
   }
 
-  private static FailureOutcome outcome(Future<?> answer, Object request) {
+  private static RequestOutcome outcome(Future<?> answer, Object request) {
     return RequestException.outcomeOf(Patience.failure(answer), request);
   }
 
@@ -59,12 +59,12 @@ class OutcomeTest {
     var gate = Gate.occupy(worker);
     var queuedAnswer = worker.sendMessageReturn("waits");
 
-    assertEquals(FailureOutcome.NOT_DONE, assertThrows(MailboxFullException.class, () -> worker.ask("full")).outcome());
+    assertEquals(RequestOutcome.NOT_DONE, assertThrows(MailboxFullException.class, () -> worker.ask("full")).outcome());
     worker.sendPoisonPill();
     gate.open();
     Patience.value(queuedAnswer);
     Patience.awaitEnd(worker::waitForExit);
-    assertEquals(FailureOutcome.NOT_DONE,
+    assertEquals(RequestOutcome.NOT_DONE,
         assertThrows(ActorStoppedException.class, () -> worker.ask("ended")).outcome());
   }
 
@@ -87,7 +87,7 @@ class OutcomeTest {
     });
 
     failures.forEach(
-        (request, failure) -> assertEquals(request instanceof Gate ? FailureOutcome.UNKNOWN : FailureOutcome.NOT_DONE,
+        (request, failure) -> assertEquals(request instanceof Gate ? RequestOutcome.UNKNOWN : RequestOutcome.NOT_DONE,
             RequestException.outcomeOf(failure, request), failure.getMessage()));
     assertEquals(2, failures.size());
   }
@@ -104,9 +104,9 @@ class OutcomeTest {
     var failure = assertThrows(MailboxFullException.class, () -> asker.ask("outer"));
 
     assertEquals("inner", failure.request());
-    assertEquals(FailureOutcome.UNKNOWN, RequestException.outcomeOf(failure, "outer"));
-    assertEquals(FailureOutcome.NOT_DONE, RequestException.outcomeOf(new CompletionException(failure), "inner"));
-    assertEquals(FailureOutcome.UNKNOWN, RequestException.outcomeOf(new CancellationException(), "inner"));
+    assertEquals(RequestOutcome.UNKNOWN, RequestException.outcomeOf(failure, "outer"));
+    assertEquals(RequestOutcome.NOT_DONE, RequestException.outcomeOf(new CompletionException(failure), "inner"));
+    assertEquals(RequestOutcome.UNKNOWN, RequestException.outcomeOf(new CancellationException(), "inner"));
   }
 
   /**
@@ -120,7 +120,7 @@ class OutcomeTest {
     System.out.println("outcomes of requests: -Dfibry.seed=" + seed);
     var random = new Random(seed);
     var handledCounts = new ConcurrentHashMap<Object, AtomicInteger>();
-    var outcomes = new ConcurrentHashMap<FailureOutcome, AtomicInteger>();
+    var outcomes = new ConcurrentHashMap<RequestOutcome, AtomicInteger>();
     try (var scopeOfClients = ActorSystem.openScope("outcomes-of-many");
         var replacedActor = ReplacedActor.of(scopeOfClients, handledCounts);
         var executor = Executors.newVirtualThreadPerTaskExecutor()) {
@@ -132,7 +132,7 @@ class OutcomeTest {
         clients.add(executor.submit(() -> {
           for (int i = 0; i < requestsPerClient; i++) {
             var request = client + ":" + i;
-            while (replacedActor.outcomeOfAsk(request, clientRandom, outcomes) == FailureOutcome.NOT_DONE)
+            while (replacedActor.outcomeOfAsk(request, clientRandom, outcomes) == RequestOutcome.NOT_DONE)
               LockSupport.parkNanos(1_000);
           }
         }));
@@ -145,8 +145,8 @@ class OutcomeTest {
     }
     handledCounts.forEach((request, times) -> assertEquals(1, times.get(), request + ", seed " + seed));
     System.out.println(outcomes);
-    assertNotNull(outcomes.get(FailureOutcome.NOT_DONE), "seed " + seed);
-    assertTrue(outcomes.getOrDefault(FailureOutcome.UNKNOWN, new AtomicInteger()).get() > 0, "seed " + seed);
+    assertNotNull(outcomes.get(RequestOutcome.NOT_DONE), "seed " + seed);
+    assertTrue(outcomes.getOrDefault(RequestOutcome.UNKNOWN, new AtomicInteger()).get() > 0, "seed " + seed);
   }
 
   /** An actor that the test ends and replaces again and again. */
@@ -181,8 +181,8 @@ class OutcomeTest {
       else previous.sendPoisonPill();
     }
 
-    FailureOutcome outcomeOfAsk(String request, Random dice,
-        ConcurrentHashMap<FailureOutcome, AtomicInteger> outcomes) {
+    RequestOutcome outcomeOfAsk(String request, Random dice,
+        ConcurrentHashMap<RequestOutcome, AtomicInteger> outcomes) {
       var limit = Duration.ofNanos(1 + dice.nextInt(200_000));
       try {
         if (dice.nextBoolean()) actor.ask(request, limit);

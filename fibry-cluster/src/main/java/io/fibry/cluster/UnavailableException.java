@@ -1,7 +1,7 @@
 package io.fibry.cluster;
 
-import io.fibry.FailureOutcome;
 import io.fibry.RequestException;
+import io.fibry.RequestOutcome;
 
 /**
  * A request did not arrive at an actor of another node, or its answer cannot arrive any more. An
@@ -22,7 +22,7 @@ public final class UnavailableException extends RequestException {
    * @param cause the cause, or null
    * @param outcome whether the request was or will be handled
    */
-  public UnavailableException(String text, String actor, Object request, Throwable cause, FailureOutcome outcome) {
+  public UnavailableException(String text, String actor, Object request, Throwable cause, RequestOutcome outcome) {
     super(text, actor, request, cause, outcome);
   }
 }

@@ -8,9 +8,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
-import io.fibry.FailureOutcome;
 import io.fibry.Request;
 import io.fibry.RequestException;
+import io.fibry.RequestOutcome;
 import io.fibry.durable.Durable;
 import io.fibry.durable.DurableContext;
 import io.fibry.durable.Idempotent;
@@ -220,7 +220,7 @@ abstract class DurableEntityPlacementContract {
 
     var failure = assertThrows(UnavailableException.class, () -> ada.ask(overflowingRequest));
 
-    assertEquals(FailureOutcome.WILL_BE_DONE, RequestException.outcomeOf(failure, overflowingRequest),
+    assertEquals(RequestOutcome.WILL_BE_DONE, RequestException.outcomeOf(failure, overflowingRequest),
         failure::getMessage);
     assertEquals(RequestStoredException.class.getName(),
         assertInstanceOf(RemoteFailureException.class, failure.getCause()).type());

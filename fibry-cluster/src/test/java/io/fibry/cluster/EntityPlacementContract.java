@@ -10,9 +10,9 @@ import io.fibry.ActorBuilder;
 import io.fibry.ActorContext;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
-import io.fibry.FailureOutcome;
 import io.fibry.Request;
 import io.fibry.RequestException;
+import io.fibry.RequestOutcome;
 import io.fibry.cluster.membership.PartitionAssignment;
 import io.fibry.cluster.spi.WireMessage;
 import io.fibry.cluster.wire.Protocol;
@@ -358,7 +358,7 @@ abstract class EntityPlacementContract {
 
       var failure = assertThrows(UnavailableException.class, () -> ada.ask(new Deposit(1)));
 
-      assertEquals(FailureOutcome.NOT_DONE, failure.outcome());
+      assertEquals(RequestOutcome.NOT_DONE, failure.outcome());
       assertEquals("Deposit[cents=1] did not reach actor 'account/ada': no node hosts 'account'",
           failure.getMessage());
     }

@@ -8,8 +8,8 @@ import io.fibry.Actor;
 import io.fibry.ActorContext;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
-import io.fibry.FailureOutcome;
 import io.fibry.Request;
+import io.fibry.RequestOutcome;
 import io.fibry.cluster.Cluster.Member;
 import io.fibry.cluster.remote.RequestKeepAlive;
 import io.fibry.cluster.spi.ClusterTransport;
@@ -153,7 +153,7 @@ abstract class LostRequestsContract {
     for (var answer : answers) {
       var failure = assertInstanceOf(UnavailableException.class, Patience.failure(answer));
       assertTrue(failure.getMessage().endsWith(text), failure.getMessage());
-      assertEquals(FailureOutcome.UNKNOWN, failure.outcome());
+      assertEquals(RequestOutcome.UNKNOWN, failure.outcome());
     }
   }
 

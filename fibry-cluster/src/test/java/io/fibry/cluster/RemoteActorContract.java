@@ -13,11 +13,11 @@ import io.fibry.ActorStoppedException;
 import io.fibry.ActorSystem;
 import io.fibry.AskTimeoutException;
 import io.fibry.Done;
-import io.fibry.FailureOutcome;
 import io.fibry.FailurePolicy;
 import io.fibry.MailboxFullException;
 import io.fibry.NoReplyException;
 import io.fibry.Request;
+import io.fibry.RequestOutcome;
 import io.fibry.cluster.spi.WireMessage;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
@@ -217,7 +217,7 @@ abstract class RemoteActorContract {
   void requestToUnexposedNameFailsAsNotDone() {
     var failure = assertThrows(UnavailableException.class, () -> remoteTill().ask(new Sum()));
 
-    assertEquals(FailureOutcome.NOT_DONE, failure.outcome());
+    assertEquals(RequestOutcome.NOT_DONE, failure.outcome());
     assertEquals("Sum[] did not reach actor 'till': no node offers it", failure.getMessage());
     assertEquals("till", failure.actor());
   }

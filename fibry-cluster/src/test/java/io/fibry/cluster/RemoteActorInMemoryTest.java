@@ -8,7 +8,7 @@ import io.fibry.ActorContext;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.AskTimeoutException;
-import io.fibry.FailureOutcome;
+import io.fibry.RequestOutcome;
 import io.fibry.support.Intercepted;
 import io.fibry.support.Patience;
 import io.fibry.time.ManualScheduler;
@@ -123,7 +123,7 @@ class RemoteActorInMemoryTest extends RemoteActorContract {
       var failure = assertInstanceOf(UnavailableException.class, Patience.failure(answer));
       assertTrue(failure.getMessage().endsWith(
           ", and no timer could be set to send it again: no timers, as the test has asked for"), failure.getMessage());
-      assertEquals(FailureOutcome.NOT_DONE, failure.outcome());
+      assertEquals(RequestOutcome.NOT_DONE, failure.outcome());
     }
   }
 

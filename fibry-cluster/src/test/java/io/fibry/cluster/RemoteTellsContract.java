@@ -12,8 +12,8 @@ import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.DeadLetter;
 import io.fibry.FailurePolicy;
-import io.fibry.FailureOutcome;
 import io.fibry.Request;
+import io.fibry.RequestOutcome;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pool.Entities;
@@ -117,7 +117,7 @@ abstract class RemoteTellsContract {
     assertEquals(DeadLetter.Reason.NESTED_REQUEST_FAILED, letter.reason());
     var failure = assertInstanceOf(UnavailableException.class, letter.cause().orElseThrow());
     assertEquals(text, failure.getMessage());
-    assertEquals(mayHaveRun ? FailureOutcome.UNKNOWN : FailureOutcome.NOT_DONE, failure.outcome());
+    assertEquals(mayHaveRun ? RequestOutcome.UNKNOWN : RequestOutcome.NOT_DONE, failure.outcome());
   }
 
   @Test
@@ -325,7 +325,7 @@ abstract class RemoteTellsContract {
 
     long notDone = deadLetters.stream()
         .filter(letter -> letter.cause().orElseThrow() instanceof UnavailableException failure
-            && failure.outcome() == FailureOutcome.NOT_DONE)
+            && failure.outcome() == RequestOutcome.NOT_DONE)
         .count();
     assertTrue(handled.sum() + notDone <= sentCount, () -> handled + " handled, " + notDone + " lost, of " + sentCount);
     assertFalse(IntStream.range(0, 20).anyMatch(key -> clerks.actor("k" + key).ask(new LastNumber()) != rounds));

@@ -3,9 +3,9 @@ package io.fibry.net;
 import io.fibry.ActorStoppedException;
 import io.fibry.AskTimeoutException;
 import io.fibry.CircuitOpenException;
-import io.fibry.FailureOutcome;
 import io.fibry.MailboxFullException;
 import io.fibry.RequestException;
+import io.fibry.RequestOutcome;
 import io.fibry.block.Throwables;
 import java.util.Objects;
 
@@ -58,7 +58,7 @@ public final class HttpException extends RuntimeException {
       case ActorStoppedException stopped -> 503;
       case CircuitOpenException open -> 503;
       case AskTimeoutException timeout -> 504;
-      case RequestException unanswered when unanswered.outcome() == FailureOutcome.WILL_BE_DONE -> 504;
+      case RequestException unanswered when unanswered.outcome() == RequestOutcome.WILL_BE_DONE -> 504;
       default -> 500;
     };
   }

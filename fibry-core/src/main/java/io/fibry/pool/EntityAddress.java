@@ -6,8 +6,8 @@ import io.fibry.ActorWithReturn;
 import io.fibry.AskTimeoutException;
 import io.fibry.ExitReason;
 import io.fibry.Exitable;
-import io.fibry.FailureOutcome;
 import io.fibry.Request;
+import io.fibry.RequestOutcome;
 import io.fibry.block.Throwables;
 import io.fibry.spi.StableAddress;
 import io.fibry.text.Durations;
@@ -139,7 +139,7 @@ record EntityAddress<K, M, R>(DefaultEntities<K, M, R> entities, K key)
         + entities.helperActors.describeRequest(request)
         + " within " + Durations.text(limit)
         + ", because it was still being made, or the previous actor of its key was "
-        + "ending; give a longer limit if that may take longer", name(), request, limit, null, FailureOutcome.NOT_DONE);
+        + "ending; give a longer limit if that may take longer", name(), request, limit, null, RequestOutcome.NOT_DONE);
   }
 
   private <A> CompletableFuture<A> sendRequest(Entity<K, M> entity,

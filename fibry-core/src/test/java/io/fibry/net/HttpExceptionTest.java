@@ -7,10 +7,10 @@ import io.fibry.ActorStoppedException;
 import io.fibry.AskTimeoutException;
 import io.fibry.CircuitOpenException;
 import io.fibry.ExitReason;
-import io.fibry.FailureOutcome;
 import io.fibry.MailboxFullException;
 import io.fibry.NoReplyException;
 import io.fibry.RequestException;
+import io.fibry.RequestOutcome;
 import io.fibry.block.Throwables;
 import io.fibry.testing.Promise;
 import java.io.IOException;
@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 class HttpExceptionTest extends HttpFixture {
 
   /** A request without an answer, as libraries that build on actors report it. */
-  private static RequestException unanswered(FailureOutcome outcome) {
+  private static RequestException unanswered(RequestOutcome outcome) {
     return new RequestException("no answer", "shop", "hat", null, outcome) {
       private static final long serialVersionUID = 1;
     };
@@ -40,8 +40,8 @@ class HttpExceptionTest extends HttpFixture {
     statuses.put(new ActorStoppedException("ended", "shop", "hat", new ExitReason.Stopped()), 503);
     statuses.put(new CircuitOpenException("open", "shop", "hat"), 503);
     statuses.put(new AskTimeoutException("late", "shop", "hat", Duration.ofSeconds(1), null), 504);
-    statuses.put(unanswered(FailureOutcome.WILL_BE_DONE), 504);
-    statuses.put(unanswered(FailureOutcome.UNKNOWN), 500);
+    statuses.put(unanswered(RequestOutcome.WILL_BE_DONE), 504);
+    statuses.put(unanswered(RequestOutcome.UNKNOWN), 500);
     statuses.put(new NoReplyException("no reply", "shop", "hat"), 500);
     statuses.put(new HttpException(410, "sold out"), 410);
     statuses.put(new CompletionException(new HttpException(410, "sold out")), 500);

@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Actor;
 import io.fibry.AskTimeoutException;
-import io.fibry.FailureOutcome;
+import io.fibry.RequestOutcome;
 import io.fibry.Strategy;
 import io.fibry.pool.BankFixture.Balance;
 import io.fibry.pool.BankFixture.Order;
@@ -231,7 +231,7 @@ class EntitiesCreationTest {
 
     var timeout = assertInstanceOf(AskTimeoutException.class, Patience.failure(Patience.value(answer)));
     assertEquals(limit, timeout.limit());
-    assertEquals(FailureOutcome.NOT_DONE, timeout.outcome());
+    assertEquals(RequestOutcome.NOT_DONE, timeout.outcome());
     assertEquals("actor 'entity ada' was not asked Balance[] within 20 ms, because it was still being made, or"
         + " the previous actor of its key was ending; give a longer limit if that may take longer",
         timeout.getMessage());

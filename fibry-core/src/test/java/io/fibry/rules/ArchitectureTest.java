@@ -44,7 +44,7 @@ class ArchitectureTest extends ArchitectureRules {
           Set.of("Actor", "ActorBuilder", "ActorContext", "ActorStats", "ActorScope", "ActorSystem",
               "ActorWithReturn", "ContextPropagator", "DeadLetter",
               "Done",
-              "ExitReason", "Exitable", "FailureOutcome", "FailurePolicy", "Handler",
+              "ExitReason", "Exitable", "RequestOutcome", "FailurePolicy", "Handler",
               "Request",
               "Sink", "Strategy", "TextContextPropagator",
               "RequestException",

@@ -1,8 +1,8 @@
 package io.fibry.durable;
 
 import io.fibry.MailboxFullException;
-import io.fibry.FailureOutcome;
 import io.fibry.RequestException;
+import io.fibry.RequestOutcome;
 import io.fibry.text.Lines;
 
 /**
@@ -23,7 +23,7 @@ public final class RequestStoredException extends RequestException {
    */
   public RequestStoredException(String actor, String description, Object request, Throwable cause) {
     super(actor + " has stored " + description + ", and handles it once without another send, but does not answer: "
-        + reason(cause), actor, request, cause, FailureOutcome.WILL_BE_DONE);
+        + reason(cause), actor, request, cause, RequestOutcome.WILL_BE_DONE);
   }
 
   /** Returns the text of the cause. For a full mailbox, leaves out the advice to ask again. */

@@ -1,7 +1,7 @@
 package io.fibry.durable;
 
-import io.fibry.FailureOutcome;
 import io.fibry.RequestException;
+import io.fibry.RequestOutcome;
 import io.fibry.store.StoreException;
 import io.fibry.text.Lines;
 
@@ -24,7 +24,7 @@ public final class StorageFailedException extends RequestException {
    * @param outcome whether the request was or will be handled
    */
   public StorageFailedException(String text, String actor, Object request, StoreException cause,
-      FailureOutcome outcome) {
+      RequestOutcome outcome) {
     super(text + switch (outcome) {
       case NOT_DONE -> ": ";
       case WILL_BE_DONE -> "; the message itself is stored, and the actor handles it again without another send: ";

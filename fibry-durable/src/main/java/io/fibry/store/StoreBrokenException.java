@@ -1,6 +1,6 @@
 package io.fibry.store;
 
-import io.fibry.FailureOutcome;
+import io.fibry.RequestOutcome;
 import java.util.Objects;
 
 /**
@@ -11,7 +11,7 @@ public final class StoreBrokenException extends StoreException {
   private static final long serialVersionUID = 1;
 
   /** NOT_DONE if the turn or message is certainly not stored, otherwise UNKNOWN. */
-  private final FailureOutcome outcome;
+  private final RequestOutcome outcome;
 
   /**
    * Makes an exception; called by stores.
@@ -20,13 +20,13 @@ public final class StoreBrokenException extends StoreException {
    * @param cause the failure of the disk
    * @param outcome NOT_DONE if the turn or message is certainly not stored, otherwise UNKNOWN
    */
-  public StoreBrokenException(String message, Throwable cause, FailureOutcome outcome) {
+  public StoreBrokenException(String message, Throwable cause, RequestOutcome outcome) {
     super(message, cause);
     this.outcome = Objects.requireNonNull(outcome, "outcome");
   }
 
   @Override
-  public FailureOutcome outcome() {
+  public RequestOutcome outcome() {
     return outcome;
   }
 }

@@ -1,6 +1,6 @@
 package io.fibry.store;
 
-import io.fibry.FailureOutcome;
+import io.fibry.RequestOutcome;
 
 /** Thrown when a store cannot do its work. The text says which store, why, and what to do. */
 public abstract sealed class StoreException extends RuntimeException
@@ -15,7 +15,7 @@ public abstract sealed class StoreException extends RuntimeException
   }
 
   /** {@return NOT_DONE if the turn or message is not and will not be stored, otherwise UNKNOWN} */
-  public FailureOutcome outcome() {
-    return FailureOutcome.NOT_DONE;
+  public RequestOutcome outcome() {
+    return RequestOutcome.NOT_DONE;
   }
 }

@@ -1,6 +1,6 @@
 package io.fibry.store;
 
-import io.fibry.FailureOutcome;
+import io.fibry.RequestOutcome;
 
 /**
  * Thrown when a store has not confirmed that it stored a turn or message, for example because a
@@ -29,7 +29,7 @@ public final class StoreUnconfirmedException extends StoreException {
   }
 
   @Override
-  public FailureOutcome outcome() {
-    return FailureOutcome.UNKNOWN;
+  public RequestOutcome outcome() {
+    return RequestOutcome.UNKNOWN;
   }
 }

@@ -8,8 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.Actor;
 import io.fibry.ActorSystem;
 import io.fibry.AskCycleException;
-import io.fibry.FailureOutcome;
 import io.fibry.Request;
+import io.fibry.RequestOutcome;
 import io.fibry.codec.CodecException;
 import io.fibry.durable.Durable.Builder;
 import io.fibry.durable.storage.Body;
@@ -343,7 +343,7 @@ class BadTurnTest extends TurnFixture {
       return context.persist(new Noted("x"));
     }).ask(new Ask("?")));
 
-    assertEquals(FailureOutcome.NOT_DONE, failure.outcome());
+    assertEquals(RequestOutcome.NOT_DONE, failure.outcome());
     assertSame(StaleLifeException.class, failure.getCause().getClass());
   }
 

@@ -8,8 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.NoReplyException;
-import io.fibry.FailureOutcome;
 import io.fibry.Request;
+import io.fibry.RequestOutcome;
 import io.fibry.store.MemoryStore;
 import io.fibry.store.Store;
 import io.fibry.store.spi.StoreBackend;
@@ -84,7 +84,7 @@ class ConcurrentLivesTest {
 
     var failure = assertThrows(RequestStoredException.class, () -> till.ask(new Add(5)));
 
-    assertEquals(FailureOutcome.WILL_BE_DONE, failure.outcome());
+    assertEquals(RequestOutcome.WILL_BE_DONE, failure.outcome());
     assertInstanceOf(NoReplyException.class, failure.getCause());
     assertEquals("Add[cents=5] was handled by another life of till 't', whose answer is not known here",
         failure.getCause().getMessage());

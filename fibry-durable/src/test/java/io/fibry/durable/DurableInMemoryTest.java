@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorStats;
-import io.fibry.FailureOutcome;
+import io.fibry.RequestOutcome;
 import io.fibry.durable.Bank.Balance;
 import io.fibry.durable.Bank.Deposit;
 import io.fibry.durable.Bank.Withdraw;
@@ -31,7 +31,7 @@ class DurableInMemoryTest extends DurableContract {
 
     assertEquals("account 'ada' handled Withdraw[cents=200], and could not store the effects: a write failed, as the "
         + "test has asked for", failure.getMessage());
-    assertEquals(FailureOutcome.NOT_DONE, failure.outcome());
+    assertEquals(RequestOutcome.NOT_DONE, failure.outcome());
     assertEquals(500, ada.ask(new Balance()));
   }
 

@@ -3,9 +3,9 @@ package io.fibry.durable;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.fibry.Actor;
-import io.fibry.FailureOutcome;
 import io.fibry.Request;
 import io.fibry.RequestException;
+import io.fibry.RequestOutcome;
 import io.fibry.pool.Entities;
 import io.fibry.store.Store;
 import io.fibry.store.StoreException;
@@ -218,8 +218,8 @@ public final class Ledgers implements AutoCloseable {
       failures.computeIfAbsent(failure.getClass().getSimpleName(), name -> new LongAdder()).increment();
       lastFailure = failure.toString();
       var outcome = RequestException.outcomeOf(failure, request);
-      if (request instanceof Add && outcome == FailureOutcome.NOT_DONE) refusals.put(id, failure.toString());
-      if (id > 0 && outcome == FailureOutcome.WILL_BE_DONE) promises.put(id, failure.toString());
+      if (request instanceof Add && outcome == RequestOutcome.NOT_DONE) refusals.put(id, failure.toString());
+      if (id > 0 && outcome == RequestOutcome.WILL_BE_DONE) promises.put(id, failure.toString());
       LockSupport.parkNanos(PAUSE); // so that failing askers leave the processors to the nodes
       return false;
     }

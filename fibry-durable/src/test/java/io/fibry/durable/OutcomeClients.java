@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Actor;
-import io.fibry.FailureOutcome;
 import io.fibry.RequestException;
+import io.fibry.RequestOutcome;
 import io.fibry.durable.OutcomeContract.Put;
 import io.fibry.support.Patience;
 import java.time.Duration;
@@ -26,13 +26,13 @@ final class OutcomeClients {
   private static final int CLIENTS = 4;
 
   /** The items whose requests got no answer, by outcome. */
-  private final Map<FailureOutcome, Set<String>> unanswered = new ConcurrentHashMap<>();
+  private final Map<RequestOutcome, Set<String>> unanswered = new ConcurrentHashMap<>();
   private final Set<String> answered = ConcurrentHashMap.newKeySet();
   private final AtomicInteger repeats = new AtomicInteger();
   private final List<CompletableFuture<Void>> clients = new ArrayList<>();
 
   OutcomeClients(Random random, int requestsPerClient, Supplier<Actor<Put>> actor) {
-    for (var outcome : FailureOutcome.values()) unanswered.put(outcome, ConcurrentHashMap.newKeySet());
+    for (var outcome : RequestOutcome.values()) unanswered.put(outcome, ConcurrentHashMap.newKeySet());
     for (int c = 0; c < CLIENTS; c++) {
       int client = c;
       var clientRandom = new Random(random.nextLong());
@@ -62,7 +62,7 @@ final class OutcomeClients {
       return true;
     } catch (RuntimeException failure) {
       var outcome = RequestException.outcomeOf(failure, put);
-      if (outcome != FailureOutcome.NOT_DONE) {
+      if (outcome != RequestOutcome.NOT_DONE) {
         unanswered.get(outcome).add(put.item());
         return true;
       }
@@ -75,16 +75,16 @@ final class OutcomeClients {
   void check(List<String> stored, List<String> parked, boolean isStored, String seed) {
     clients.forEach(Patience::value);
     System.out.println(answered.size() + " requests answered, " + repeats + " sent again, "
-        + unanswered.get(FailureOutcome.WILL_BE_DONE).size() + " with outcome WILL_BE_DONE, "
-        + unanswered.get(FailureOutcome.UNKNOWN).size() + " with outcome UNKNOWN, " + parked.size() + " parked");
+        + unanswered.get(RequestOutcome.WILL_BE_DONE).size() + " with outcome WILL_BE_DONE, "
+        + unanswered.get(RequestOutcome.UNKNOWN).size() + " with outcome UNKNOWN, " + parked.size() + " parked");
     var distinct = new HashSet<String>();
     for (var item : stored) assertTrue(distinct.add(item), () -> item + " is stored twice; " + seed);
     assertEquals(Set.of(), without(answered, stored), "these items were answered, but are not stored; " + seed);
-    var lostItems = without(unanswered.get(FailureOutcome.WILL_BE_DONE), stored);
+    var lostItems = without(unanswered.get(RequestOutcome.WILL_BE_DONE), stored);
     lostItems.removeAll(parked);
     assertEquals(Set.of(), lostItems, "these items had the outcome WILL_BE_DONE, but are not stored; " + seed);
     assertTrue(repeats.get() > 0, () -> "no request was sent again; " + seed);
-    assertEquals(isStored, !unanswered.get(FailureOutcome.WILL_BE_DONE).isEmpty(),
+    assertEquals(isStored, !unanswered.get(RequestOutcome.WILL_BE_DONE).isEmpty(),
         "whether a request had the outcome WILL_BE_DONE; " + seed);
   }
 

@@ -10,9 +10,9 @@ import io.fibry.AskCycleException;
 import io.fibry.AskTimeoutException;
 import io.fibry.FailurePolicy;
 import io.fibry.MailboxFullException;
-import io.fibry.FailureOutcome;
 import io.fibry.Request;
 import io.fibry.RequestException;
+import io.fibry.RequestOutcome;
 import io.fibry.durable.FlakyStore.WriteFault;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
@@ -114,7 +114,7 @@ abstract class OutcomeContract extends StoreFixture {
     return items.join();
   }
 
-  private <T extends RequestException> T assertOutcome(Class<T> type, FailureOutcome outcome, Throwable failure,
+  private <T extends RequestException> T assertOutcome(Class<T> type, RequestOutcome outcome, Throwable failure,
       Put request) {
     assertEquals(outcome, RequestException.outcomeOf(failure, request), failure::toString);
     return assertInstanceOf(type, failure);
@@ -143,11 +143,11 @@ abstract class OutcomeContract extends StoreFixture {
         var failure = assertThrows(RequestStoredException.class, () -> ada.ask(c));
         var future = ada.sendMessageReturn(d);
 
-        assertOutcome(RequestStoredException.class, FailureOutcome.WILL_BE_DONE, failure, c);
+        assertOutcome(RequestStoredException.class, RequestOutcome.WILL_BE_DONE, failure, c);
         assertEquals("list 'ada' has stored Put[item=c], and handles it once without another send, but does not "
             + "answer: its mailbox is full (2 messages)", failure.getMessage());
         assertInstanceOf(MailboxFullException.class, failure.getCause());
-        assertOutcome(RequestStoredException.class, FailureOutcome.WILL_BE_DONE, Patience.failure(future), d);
+        assertOutcome(RequestStoredException.class, RequestOutcome.WILL_BE_DONE, Patience.failure(future), d);
         gate.countDown();
         assertEquals(1, Patience.value(holdAnswer));
         waitingAnswers.forEach(Patience::value);
@@ -173,7 +173,7 @@ abstract class OutcomeContract extends StoreFixture {
 
         futures.forEach((put, future) -> {
           var failure =
-              assertOutcome(RequestStoredException.class, FailureOutcome.WILL_BE_DONE, Patience.failure(future), put);
+              assertOutcome(RequestStoredException.class, RequestOutcome.WILL_BE_DONE, Patience.failure(future), put);
           assertInstanceOf(AskTimeoutException.class, failure.getCause());
         });
         awaitNoneDue();
@@ -195,7 +195,7 @@ abstract class OutcomeContract extends StoreFixture {
     firstActor.kill();
 
     futures.forEach(
-        (put, future) -> assertOutcome(RequestStoredException.class, FailureOutcome.WILL_BE_DONE,
+        (put, future) -> assertOutcome(RequestStoredException.class, RequestOutcome.WILL_BE_DONE,
             Patience.failure(future),
             put));
     assertInstanceOf(ActorStoppedException.class, Patience.failure(futures.get(new Put("a"))).getCause());
@@ -219,7 +219,7 @@ abstract class OutcomeContract extends StoreFixture {
     }), flaky.asStore())) {
       var failure = assertThrows(StorageFailedException.class, () -> lists.actor("ada").ask(put));
 
-      assertOutcome(StorageFailedException.class, FailureOutcome.WILL_BE_DONE, failure, put);
+      assertOutcome(StorageFailedException.class, RequestOutcome.WILL_BE_DONE, failure, put);
       assertTrue(failure.getMessage().startsWith("list 'ada' handled Put[item=a], and could not store the effects; "
           + "the message itself is stored, and the actor handles it again without another send: "),
           failure.getMessage());
@@ -236,11 +236,11 @@ abstract class OutcomeContract extends StoreFixture {
     try (var lists = lists(list(99).state(NO_ITEMS).handler(OutcomeContract::withItem), flaky.asStore())) {
       var ada = lists.actor("ada");
       flaky.failNext("load", WriteFault.REFUSED);
-      assertOutcome(RequestStoredException.class, FailureOutcome.WILL_BE_DONE,
+      assertOutcome(RequestStoredException.class, RequestOutcome.WILL_BE_DONE,
           assertThrows(RequestException.class, () -> ada.ask(a)), a);
       awaitNoneDue();
       flaky.failNext("load", WriteFault.REFUSED);
-      assertOutcome(RequestStoredException.class, FailureOutcome.WILL_BE_DONE,
+      assertOutcome(RequestStoredException.class, RequestOutcome.WILL_BE_DONE,
           failureOf(() -> lists.actor("bob").sendMessageReturn(b)), b);
     }
     checkItems("a");
@@ -256,7 +256,7 @@ abstract class OutcomeContract extends StoreFixture {
     }), store)) {
       var failure = assertThrows(RequestStoredException.class, () -> lists.actor("ada").ask(put));
 
-      assertOutcome(RequestStoredException.class, FailureOutcome.WILL_BE_DONE, failure, put);
+      assertOutcome(RequestStoredException.class, RequestOutcome.WILL_BE_DONE, failure, put);
       assertInstanceOf(CancellationException.class, failure.getCause());
       awaitNoneDue();
     }
@@ -270,7 +270,7 @@ abstract class OutcomeContract extends StoreFixture {
       var ada = lists.actor("ada");
       flaky.failNext("enqueue", WriteFault.REFUSED);
       var firstPut = new Put("refused");
-      assertOutcome(StorageFailedException.class, FailureOutcome.NOT_DONE,
+      assertOutcome(StorageFailedException.class, RequestOutcome.NOT_DONE,
           assertThrows(StorageFailedException.class, () -> ada.ask(firstPut)), firstPut);
       try {
         var holdAnswer = ada.sendMessageReturn(new Put("hold"));
@@ -279,7 +279,7 @@ abstract class OutcomeContract extends StoreFixture {
 
         var failure = assertThrows(StorageFailedException.class, () -> ada.ask(thirdPut));
 
-        assertOutcome(StorageFailedException.class, FailureOutcome.NOT_DONE, failure, thirdPut);
+        assertOutcome(StorageFailedException.class, RequestOutcome.NOT_DONE, failure, thirdPut);
         gate.countDown();
         assertEquals(1, Patience.value(holdAnswer));
       } finally {
@@ -296,7 +296,7 @@ abstract class OutcomeContract extends StoreFixture {
       for (var fault : List.of(WriteFault.LOST_UNSTORED, WriteFault.LOST_STORED)) {
         flaky.failNext("enqueue", fault);
         var put = new Put(fault.name());
-        assertOutcome(StorageFailedException.class, FailureOutcome.UNKNOWN,
+        assertOutcome(StorageFailedException.class, RequestOutcome.UNKNOWN,
             assertThrows(StorageFailedException.class, () -> lists.actor("ada").ask(put)), put);
       }
       awaitNoneDue();
@@ -312,7 +312,7 @@ abstract class OutcomeContract extends StoreFixture {
         flaky.failNext("append", fault);
         var put = new Put(fault.name());
         assertOutcome(StorageFailedException.class,
-            fault == WriteFault.REFUSED ? FailureOutcome.NOT_DONE : FailureOutcome.UNKNOWN,
+            fault == WriteFault.REFUSED ? RequestOutcome.NOT_DONE : RequestOutcome.UNKNOWN,
             assertThrows(StorageFailedException.class, () -> lists.actor("ada").ask(put)), put);
       }
     }

@@ -5,9 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Actor;
-import io.fibry.FailureOutcome;
 import io.fibry.FailurePolicy;
 import io.fibry.Request;
+import io.fibry.RequestOutcome;
 import io.fibry.durable.Desk.Add;
 import io.fibry.durable.Desk.Items;
 import io.fibry.durable.Desk.Message;
@@ -304,7 +304,7 @@ abstract class ParkedMessagesContract extends DeskFixture {
         .newActor(scope.named("ada").onFailure(FailurePolicy.resume()), store);
     for (var key : List.of("b", "c", "d", "e", "f")) { // refused, because their turns would erase the note
       var refusal = assertThrows(StorageFailedException.class, () -> olderActor.ask(new Charge(key)));
-      assertEquals(FailureOutcome.WILL_BE_DONE, refusal.outcome());
+      assertEquals(RequestOutcome.WILL_BE_DONE, refusal.outcome());
     }
     olderActor.kill(); // close() would wait for the requests
     Patience.awaitEnd(olderActor::waitForExit);

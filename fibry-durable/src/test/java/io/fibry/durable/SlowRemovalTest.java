@@ -5,9 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 
 import io.fibry.AskTimeoutException;
 import io.fibry.FailurePolicy;
-import io.fibry.FailureOutcome;
 import io.fibry.Request;
 import io.fibry.RequestException;
+import io.fibry.RequestOutcome;
 import io.fibry.store.Store;
 import io.fibry.store.spi.StoreBackend;
 import io.fibry.support.Intercepted;
@@ -55,7 +55,7 @@ class SlowRemovalTest extends StoreFixture {
     clock.advance(Duration.ofSeconds(6));
 
     var timeout = assertInstanceOf(AskTimeoutException.class, Patience.failure(answer));
-    assertEquals(FailureOutcome.UNKNOWN, RequestException.outcomeOf(timeout, put));
+    assertEquals(RequestOutcome.UNKNOWN, RequestException.outcomeOf(timeout, put));
     turnConfirmation.complete(null);
     assertEquals(List.of(), kind.parked(store)); // the failed message was removed, not parked
   }

@@ -1,6 +1,6 @@
 package io.fibry.cluster;
 
-import io.fibry.FailureOutcome;
+import io.fibry.RequestOutcome;
 import io.fibry.cluster.TransportException.Failure;
 import io.fibry.store.Store;
 import io.fibry.store.StoreBrokenException;
@@ -79,6 +79,6 @@ final class RemoteStore {
 
   private static StoreBrokenException unknown(String operation) {
     return new StoreBrokenException(operation + ": no answer",
-        new TransportException(Failure.UNKNOWN, "the message or its answer was lost"), FailureOutcome.UNKNOWN);
+        new TransportException(Failure.UNKNOWN, "the message or its answer was lost"), RequestOutcome.UNKNOWN);
   }
 }

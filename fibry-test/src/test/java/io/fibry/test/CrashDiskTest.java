@@ -3,8 +3,8 @@ package io.fibry.test;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import io.fibry.FailureOutcome;
 import io.fibry.Request;
+import io.fibry.RequestOutcome;
 import io.fibry.durable.Durable;
 import io.fibry.durable.StorageFailedException;
 import io.fibry.store.folder.FolderStore;
@@ -57,7 +57,7 @@ class CrashDiskTest {
         if (operation.equals("sync")) throw new UncheckedIOException(new IOException("made up, for a test"));
       });
 
-      assertEquals(FailureOutcome.UNKNOWN,
+      assertEquals(RequestOutcome.UNKNOWN,
           assertThrows(StorageFailedException.class, () -> counter.ask(new Count())).outcome());
     }
   }

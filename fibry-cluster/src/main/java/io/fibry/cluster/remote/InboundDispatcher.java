@@ -1,8 +1,8 @@
 package io.fibry.cluster.remote;
 
 import io.fibry.Actor;
-import io.fibry.FailureOutcome;
 import io.fibry.Request;
+import io.fibry.RequestOutcome;
 import io.fibry.cluster.Cluster;
 import io.fibry.cluster.TransportException;
 import io.fibry.cluster.UnavailableException;
@@ -176,7 +176,7 @@ public record InboundDispatcher<M>(ClusterTransport transport, String descriptio
     String actor = chainEntry(wire.header(Destination.KEY)).actor();
     return new UnavailableException("'" + actor + "' has not confirmed that it has stored the message: too many stored "
         + "messages wait for it, or its store has failed, as the log of its node then says", actor, message, null,
-        FailureOutcome.UNKNOWN);
+        RequestOutcome.UNKNOWN);
   }
 
   @SuppressWarnings("unchecked") // a request of the protocol is one of its messages

@@ -1,8 +1,8 @@
 package io.fibry.cluster.remote;
 
 import io.fibry.Actor;
-import io.fibry.FailureOutcome;
 import io.fibry.RequestException;
+import io.fibry.RequestOutcome;
 import io.fibry.cluster.UnavailableException;
 import io.fibry.cluster.membership.ClusterEvents;
 import io.fibry.cluster.remote.TellBundle.Receipt;
@@ -213,7 +213,7 @@ public final class RemoteOutbox {
   }
 
   private void reportLost(List<OutboundTell> tells, Throwable failure, Actor<Object> relay) {
-    boolean mayHaveArrived = failure instanceof RequestException cause && cause.outcome() != FailureOutcome.NOT_DONE;
+    boolean mayHaveArrived = failure instanceof RequestException cause && cause.outcome() != RequestOutcome.NOT_DONE;
     for (var tell : tells) relay.sendMessage(failure instanceof RequestException cause && tells.size() == 1
         ? new LostMessage(tell, cause) : lostMessage(tell, lossReason(failure), mayHaveArrived));
   }
@@ -227,6 +227,6 @@ public final class RemoteOutbox {
     return new LostMessage(tell,
         new UnavailableException(describeMessage.apply(tell.message()) + " did not get to actor '" + actor + "'"
             + (mayHaveArrived ? ", as far as this node knows: " : ": ") + reason, actor, tell.message(), null,
-            mayHaveArrived ? FailureOutcome.UNKNOWN : FailureOutcome.NOT_DONE));
+            mayHaveArrived ? RequestOutcome.UNKNOWN : RequestOutcome.NOT_DONE));
   }
 }

@@ -6,8 +6,8 @@ import io.fibry.AskTimeoutException;
 import io.fibry.ExitReason;
 import io.fibry.MailboxFullException;
 import io.fibry.NoReplyException;
-import io.fibry.FailureOutcome;
 import io.fibry.RequestException;
+import io.fibry.RequestOutcome;
 import io.fibry.cluster.RemoteFailureException;
 import io.fibry.cluster.UnavailableException;
 import io.fibry.cluster.spi.WireMessage;
@@ -38,9 +38,9 @@ public final class ReplyCodec {
     OK, FAILED, FULL, STOPPED, LATE, NO_REPLY, CYCLE, GONE
   }
 
-  private static final Map<String, FailureOutcome> OUTCOMES =
-      Stream.of(FailureOutcome.values())
-          .collect(Collectors.toUnmodifiableMap(FailureOutcome::name, outcome -> outcome));
+  private static final Map<String, RequestOutcome> OUTCOMES =
+      Stream.of(RequestOutcome.values())
+          .collect(Collectors.toUnmodifiableMap(RequestOutcome::name, outcome -> outcome));
 
   private static final Map<String, Status> STATUSES =
       Stream.of(Status.values()).collect(Collectors.toUnmodifiableMap(Status::name, status -> status));
@@ -64,7 +64,7 @@ public final class ReplyCodec {
 
   static WireMessage ofFull(String replyTo, String text, int capacity) {
     return wire(replyTo, Status.FULL, text,
-        Map.of(NUMBER, Integer.toString(capacity), OUTCOME, FailureOutcome.NOT_DONE.name()));
+        Map.of(NUMBER, Integer.toString(capacity), OUTCOME, RequestOutcome.NOT_DONE.name()));
   }
 
   /** Tells the sender that the message was not handled, and may be sent again. */
@@ -146,20 +146,20 @@ public final class ReplyCodec {
     var request = outbound.request();
     String actor = outbound.address().actor();
     String text = wire.header(TEXT).map(Lines::escaped).orElse("it gave no reason");
-    var outcome = wire.header(OUTCOME).map(OUTCOMES::get).orElse(FailureOutcome.UNKNOWN);
+    var outcome = wire.header(OUTCOME).map(OUTCOMES::get).orElse(RequestOutcome.UNKNOWN);
     if (status.isEmpty()) return new UnavailableException(
         "the answer of actor '" + actor + "' to " + requestText + " has no known status: " + wire, actor, request, null,
-        FailureOutcome.UNKNOWN);
+        RequestOutcome.UNKNOWN);
     return switch (status.get()) {
       // If the outcome is unknown, another request hit a full mailbox, or the other node is older.
-      case FULL -> outcome == FailureOutcome.NOT_DONE
+      case FULL -> outcome == RequestOutcome.NOT_DONE
           ? new MailboxFullException(text, actor, request, (int) number(wire))
           : new UnavailableException(text, actor, request, null, outcome);
       case STOPPED -> new ActorStoppedException(text, actor, request, reason(wire, text), outcome);
       case LATE -> new AskTimeoutException(text, actor, request, Duration.ofMillis(number(wire)), null, outcome);
       case NO_REPLY -> new NoReplyException(text, actor, request);
       case GONE -> new UnavailableException(requestText + " did not reach actor '" + actor + "': " + text, actor,
-          request, null, FailureOutcome.NOT_DONE);
+          request, null, RequestOutcome.NOT_DONE);
       case CYCLE -> new AskCycleException(text, actor, request,
           List.of(wire.header(CYCLE_ACTORS).orElse(actor).split("\t")));
       default -> {

@@ -1,11 +1,11 @@
 package io.fibry.cluster.remote;
 
 import io.fibry.AskTimeoutException;
-import io.fibry.FailureOutcome;
 import io.fibry.Request;
+import io.fibry.RequestOutcome;
 import io.fibry.cluster.Cluster;
-import io.fibry.cluster.TransportException;
 import io.fibry.cluster.TransportException.Failure;
+import io.fibry.cluster.TransportException;
 import io.fibry.cluster.UnavailableException;
 import io.fibry.cluster.membership.ClusterEvents;
 import io.fibry.cluster.spi.WireMessage;
@@ -142,7 +142,7 @@ final class SentRequest<R> implements RequestRegistry.OpenRequest {
         + ": a node ended, a connection broke, or a message was lost. " + (outbound.address().storesMessages()
             ? "If it was stored, it will be handled; ask again with the same id for the answer"
             : "It may have been handled"),
-        actor, outbound.request(), null, FailureOutcome.UNKNOWN);
+        actor, outbound.request(), null, RequestOutcome.UNKNOWN);
   }
 
   // ---- the end
@@ -159,7 +159,7 @@ final class SentRequest<R> implements RequestRegistry.OpenRequest {
     } catch (Throwable decodeFailure) { // the codec failed, or memory ran out
       answer.completeExceptionally(new UnavailableException("the answer of actor '" + outbound.address().actor()
           + "' to " + describeRequest() + " cannot be read", outbound.address().actor(), outbound.request(),
-          decodeFailure, FailureOutcome.UNKNOWN));
+          decodeFailure, RequestOutcome.UNKNOWN));
     }
   }
 
@@ -170,7 +170,7 @@ final class SentRequest<R> implements RequestRegistry.OpenRequest {
       String actor = outbound.address().actor();
       answer.completeExceptionally(new UnavailableException(describeRequest() + " did not reach actor '" + actor
           + "', and no timer could be set to send it again: " + Lines.message(refusal), actor, outbound.request(),
-          refusal, FailureOutcome.NOT_DONE));
+          refusal, RequestOutcome.NOT_DONE));
     }
     var nextPause = pause.multipliedBy(2);
     pause = nextPause.compareTo(MAX_BACKOFF) < 0 ? nextPause : MAX_BACKOFF;
@@ -198,7 +198,7 @@ final class SentRequest<R> implements RequestRegistry.OpenRequest {
         ? destination.absenceReason().get().orElse("at the moment no node owns its partition") : Lines.message(failure);
     return new UnavailableException(describeRequest() + " did not reach actor '" + actor + "': " + reason, actor,
         request, failure,
-        kindOf(failure) == Failure.UNKNOWN ? FailureOutcome.UNKNOWN : FailureOutcome.NOT_DONE);
+        kindOf(failure) == Failure.UNKNOWN ? RequestOutcome.UNKNOWN : RequestOutcome.NOT_DONE);
   }
 
   /** {@return the text by which exceptions name the request} */

@@ -6,8 +6,8 @@ import io.fibry.DeadLetter.Reason;
 import io.fibry.ExitReason;
 import io.fibry.Handler;
 import io.fibry.MailboxFullException;
-import io.fibry.FailureOutcome;
 import io.fibry.Request;
+import io.fibry.RequestOutcome;
 import io.fibry.Sink;
 import io.fibry.engine.cell.ActorBehavior;
 import io.fibry.engine.cell.ActorInspector;
@@ -24,8 +24,8 @@ import io.fibry.engine.message.Envelope;
 import io.fibry.engine.message.JfrEvents;
 import io.fibry.engine.message.RequestFailures;
 import io.fibry.engine.message.RequestFuture;
-import io.fibry.engine.message.Wait;
 import io.fibry.engine.message.Wait.WaitingHandler;
+import io.fibry.engine.message.Wait;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.List;
@@ -159,7 +159,7 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
     else {
       countUnhandled(refusal);
       request.fail(
-          refusal == Reason.UNDELIVERED ? stopped(message, FailureOutcome.NOT_DONE) : mailboxFull(request, message));
+          refusal == Reason.UNDELIVERED ? stopped(message, RequestOutcome.NOT_DONE) : mailboxFull(request, message));
     }
   }
 
@@ -282,7 +282,7 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
   }
 
   @Override
-  public final ActorStoppedException stopped(Object message, FailureOutcome outcome) {
+  public final ActorStoppedException stopped(Object message, RequestOutcome outcome) {
     return RequestFailures.stopped(this, message, extras().reason(), outcome);
   }
 

@@ -3,7 +3,7 @@ package io.fibry.engine.cell;
 import io.fibry.Actor;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.ExitReason;
-import io.fibry.FailureOutcome;
+import io.fibry.RequestOutcome;
 import io.fibry.engine.jvm.EngineLog;
 import io.fibry.engine.jvm.EngineThreads;
 import io.fibry.engine.jvm.GuaranteedStart;
@@ -629,7 +629,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     if (request == null) DeadLetters.addAtEnd(this, message);
     else {
       countUnhandled(Reason.UNDELIVERED);
-      request.fail(publicCell().stopped(message, FailureOutcome.NOT_DONE));
+      request.fail(publicCell().stopped(message, RequestOutcome.NOT_DONE));
     }
   }
 
@@ -653,7 +653,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
         cancel(timer, unsentMessages);
       if (extras.watchesOrNull() != null) extras.watchesOrNull().end();
       for (var promised : parts.promisedRequests.entrySet())
-        promised.getKey().fail(stopped(promised.getValue().message(), FailureOutcome.UNKNOWN));
+        promised.getKey().fail(stopped(promised.getValue().message(), RequestOutcome.UNKNOWN));
       for (var resource : parts.resources.reversed()) closeResource(resource);
       for (var listenerCall : parts.endCallbacks) listenerCall.run();
       for (var message : unsentMessages) DeadLetters.add(this, message, Reason.TIMER_CANCELLED, null);

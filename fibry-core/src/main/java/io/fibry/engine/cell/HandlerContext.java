@@ -5,8 +5,8 @@ import io.fibry.ActorContext;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.ExitReason;
 import io.fibry.Exitable;
-import io.fibry.FailureOutcome;
 import io.fibry.Request;
+import io.fibry.RequestOutcome;
 import io.fibry.engine.message.Baggage;
 import io.fibry.engine.message.Deadline;
 import io.fibry.engine.message.Envelope;
@@ -89,7 +89,7 @@ public abstract class HandlerContext extends Wait.WaitingHandler implements Acto
    * end instead.
    */
   final void fail(RequestFuture<?> request, Object message, Throwable failure) {
-    request.fail(cell.phase == Cell.ENDED ? cell.publicCell().stopped(message, FailureOutcome.UNKNOWN) : failure);
+    request.fail(cell.phase == Cell.ENDED ? cell.publicCell().stopped(message, RequestOutcome.UNKNOWN) : failure);
   }
 
   /**
@@ -239,7 +239,7 @@ public abstract class HandlerContext extends Wait.WaitingHandler implements Acto
     var publicCell = cell.publicCell(); // a worker may end before the answer comes
     try {
       if (!publicCell.extras().addPromised(promisedRequest, request, onAbandoned))
-        promisedRequest.fail(publicCell.stopped(request, FailureOutcome.UNKNOWN));
+        promisedRequest.fail(publicCell.stopped(request, RequestOutcome.UNKNOWN));
       promisedRequest.removePromiseIfSettled();
       value.whenComplete((answer, failure) -> fulfillPromise(promisedRequest, answer, failure));
     } catch (Throwable error) { // no stack or memory, or thrown by the user's stage

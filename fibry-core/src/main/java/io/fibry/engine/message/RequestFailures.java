@@ -6,8 +6,8 @@ import io.fibry.AskTimeoutException;
 import io.fibry.ExitReason;
 import io.fibry.MailboxFullException;
 import io.fibry.NoReplyException;
-import io.fibry.FailureOutcome;
 import io.fibry.RequestException;
+import io.fibry.RequestOutcome;
 import io.fibry.engine.jvm.MessageTexts;
 import io.fibry.text.Durations;
 import java.time.Duration;
@@ -56,7 +56,7 @@ public final class RequestFailures {
   }
 
   public static ActorStoppedException stopped(DescribedActor actor, Object request, ExitReason reason,
-      FailureOutcome outcome) {
+      RequestOutcome outcome) {
     return new ActorStoppedException(
         "actor '" + actor.name() + "' ended (" + MessageTexts.REASON + ") and did not answer "
             + actor.describeRequest(request),
@@ -103,14 +103,14 @@ public final class RequestFailures {
             + explanation
             + deadline.advice() + (stack == null ? "" : stack.describePlace()),
         actor.name(), request, deadline.limit, stack,
-        isSettled && !isBegun ? FailureOutcome.NOT_DONE : FailureOutcome.UNKNOWN);
+        isSettled && !isBegun ? RequestOutcome.NOT_DONE : RequestOutcome.UNKNOWN);
   }
 
   /** Makes the exception for a request that was not sent, because no time was left for it. */
   public static AskTimeoutException tooLate(DescribedActor actor, Object request, Deadline deadline) {
     return new AskTimeoutException("actor '" + actor.name() + "' was not asked " + actor.describeRequest(request)
         + ", because no time was left for it: " + deadline + deadline.advice(), actor.name(), request, deadline.limit,
-        null, FailureOutcome.NOT_DONE);
+        null, RequestOutcome.NOT_DONE);
   }
 
   static AskCycleException cycle(DescribedActor actor, Object request, List<String> actorNames, String waitTexts) {

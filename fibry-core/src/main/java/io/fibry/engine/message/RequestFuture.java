@@ -2,7 +2,7 @@ package io.fibry.engine.message;
 
 import io.fibry.AskTimeoutException;
 import io.fibry.DeadLetter.Reason;
-import io.fibry.FailureOutcome;
+import io.fibry.RequestOutcome;
 import io.fibry.engine.jvm.EngineLog;
 import io.fibry.engine.jvm.EngineThreads;
 import io.fibry.engine.jvm.Rescuable;
@@ -338,7 +338,7 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
    */
   @Override
   public boolean failStopped(Object sentMessage) {
-    settleExternally(Reason.UNDELIVERED, null, recipient.stopped(sentMessage, FailureOutcome.UNKNOWN));
+    settleExternally(Reason.UNDELIVERED, null, recipient.stopped(sentMessage, RequestOutcome.UNKNOWN));
     return true;
   }
 

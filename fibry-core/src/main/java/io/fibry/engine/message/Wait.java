@@ -1,7 +1,7 @@
 package io.fibry.engine.message;
 
 import io.fibry.ActorStoppedException;
-import io.fibry.FailureOutcome;
+import io.fibry.RequestOutcome;
 import io.fibry.engine.jvm.CallerThreadRunner;
 import io.fibry.engine.jvm.HandOver;
 import io.fibry.engine.queue.PoolBlockers;
@@ -57,7 +57,7 @@ public final class Wait implements AutoCloseable {
     /** Returns whether the actor is being killed, so that its handler will be cut off. */
     boolean isBeingKilled();
 
-    ActorStoppedException stopped(Object message, FailureOutcome outcome);
+    ActorStoppedException stopped(Object message, RequestOutcome outcome);
   }
 
   /** A running handler, which may wait. The handler's thread writes the fields. */

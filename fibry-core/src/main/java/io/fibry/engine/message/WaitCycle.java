@@ -1,8 +1,8 @@
 package io.fibry.engine.message;
 
 import io.fibry.AskCycleException;
-import io.fibry.FailureOutcome;
 import io.fibry.RequestException;
+import io.fibry.RequestOutcome;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -88,7 +88,7 @@ public final class WaitCycle {
   public RequestException exception() {
     var firstWait = waits.getFirst();
     boolean isClosing = firstWait.target.isEnding() && waits.stream().anyMatch(wait -> wait.message == Wait.CLOSE);
-    return isClosing ? firstWait.target.stopped(firstWait.request(), FailureOutcome.UNKNOWN) : cycleException(waits);
+    return isClosing ? firstWait.target.stopped(firstWait.request(), RequestOutcome.UNKNOWN) : cycleException(waits);
   }
 
   private static AskCycleException cycleException(List<Wait> cycle) {

@@ -9,7 +9,7 @@ import io.fibry.ActorScope;
 import io.fibry.ActorStoppedException;
 import io.fibry.ExitReason;
 import io.fibry.Exitable;
-import io.fibry.FailureOutcome;
+import io.fibry.RequestOutcome;
 import io.fibry.engine.cell.ActorInternals;
 import io.fibry.engine.cell.Cell;
 import io.fibry.engine.scope.Scopes;
@@ -48,7 +48,7 @@ class RequestFutureFaultTest {
         case "name" -> "fault";
         case "describeRequest" -> "a request";
         case "stopped" -> RequestFailures.stopped(recipient, arguments[0], new ExitReason.Finished(),
-            FailureOutcome.UNKNOWN);
+            RequestOutcome.UNKNOWN);
         case "onWithdrawn" -> withdrawals.incrementAndGet();
         case "runOffThread" -> startThread((Runnable) arguments[0]);
         default -> throw new UnsupportedOperationException(method.getName());

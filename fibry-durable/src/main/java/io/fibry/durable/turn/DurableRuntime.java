@@ -2,9 +2,9 @@ package io.fibry.durable.turn;
 
 import io.fibry.Actor;
 import io.fibry.ActorContext;
-import io.fibry.FailureOutcome;
 import io.fibry.NoReplyException;
 import io.fibry.Request;
+import io.fibry.RequestOutcome;
 import io.fibry.codec.Codec;
 import io.fibry.codec.CodecException;
 import io.fibry.durable.StorageFailedException;
@@ -439,10 +439,10 @@ final class DurableRuntime<S, E, M> {
     var cause = StoreRefusals.causeOf(refusal);
     boolean isPending =
         turn.storedMessage().filter(StoredMessage::hasAsker).isPresent()
-            && !(hasFailed && cause.outcome() == FailureOutcome.UNKNOWN);
+            && !(hasFailed && cause.outcome() == RequestOutcome.UNKNOWN);
     return new StorageFailedException(id + " handled " + delivery.blockBuilder.describeRequest(turn.message())
         + ", and could not store the effects", id.toString(), turn.message(), cause,
-        isPending ? FailureOutcome.WILL_BE_DONE : cause.outcome());
+        isPending ? RequestOutcome.WILL_BE_DONE : cause.outcome());
   }
 
   void awaitLast() throws InterruptedException {

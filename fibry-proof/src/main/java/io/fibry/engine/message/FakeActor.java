@@ -3,7 +3,7 @@ package io.fibry.engine.message;
 import io.fibry.ActorStoppedException;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.ExitReason;
-import io.fibry.FailureOutcome;
+import io.fibry.RequestOutcome;
 import io.fibry.engine.queue.PoolBlockers;
 import java.lang.invoke.ConstantBootstraps;
 import java.lang.invoke.MethodHandles;
@@ -136,7 +136,7 @@ public final class FakeActor implements Recipient {
   }
 
   @Override
-  public ActorStoppedException stopped(Object message, FailureOutcome outcome) {
+  public ActorStoppedException stopped(Object message, RequestOutcome outcome) {
     return RequestFailures.stopped(this, message, new ExitReason.Finished(), outcome);
   }
 

@@ -16,8 +16,8 @@ import com.zaxxer.hikari.pool.HikariPool.PoolInitializationException;
 import io.fibry.Actor;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
-import io.fibry.FailureOutcome;
 import io.fibry.Request;
+import io.fibry.RequestOutcome;
 import io.fibry.durable.Durable;
 import io.fibry.durable.StorageFailedException;
 import io.fibry.store.Store;
@@ -90,7 +90,7 @@ abstract class FaultContract extends DatabaseFixture {
 
     var failure = assertThrows(StorageFailedException.class, () -> counter.ask(new Count(false)));
 
-    assertEquals(FailureOutcome.UNKNOWN, failure.outcome());
+    assertEquals(RequestOutcome.UNKNOWN, failure.outcome());
     assertTrue(failure.getMessage().startsWith("counter 'ada' handled Count[readOnly=false], and could not store the "
         + "effects; it may be stored nevertheless: the store in jdbc:"), failure.getMessage());
     assertTrue(failure.getMessage().endsWith(
@@ -106,7 +106,7 @@ abstract class FaultContract extends DatabaseFixture {
     assertEquals(1, counter.ask(new Count(false)));
     faults.onNextCommit(Faults::loseConnectionBefore);
 
-    assertEquals(FailureOutcome.UNKNOWN,
+    assertEquals(RequestOutcome.UNKNOWN,
         assertThrows(StorageFailedException.class, () -> counter.ask(new Count(false))).outcome());
 
     assertEquals(1, counter.ask(new Count(true)));
@@ -167,7 +167,7 @@ abstract class FaultContract extends DatabaseFixture {
       throw new SQLException("made up, for a test", "HYT00");
     });
 
-    assertEquals(FailureOutcome.UNKNOWN,
+    assertEquals(RequestOutcome.UNKNOWN,
         assertThrows(StorageFailedException.class, () -> counter.ask(new Count(false))).outcome());
 
     assertEquals(2, counter.ask(new Count(true)));
@@ -182,7 +182,7 @@ abstract class FaultContract extends DatabaseFixture {
 
     var failure = assertInstanceOf(StoreWriteException.class, refusal(store.append(turn(ADA, life, 1))));
 
-    assertEquals(FailureOutcome.NOT_DONE, failure.outcome());
+    assertEquals(RequestOutcome.NOT_DONE, failure.outcome());
     assertTrue(failure.getMessage().endsWith(" could not write: made up, for a test"), failure.getMessage());
     append(store, turn(ADA, store.load(ADA).life(), 1));
   }
@@ -221,7 +221,7 @@ abstract class FaultContract extends DatabaseFixture {
     faults.setDown(true);
 
     var refused = assertThrows(StorageFailedException.class, () -> counter.ask(new Count(false)));
-    assertEquals(FailureOutcome.NOT_DONE, refused.outcome());
+    assertEquals(RequestOutcome.NOT_DONE, refused.outcome());
     assertInstanceOf(StoreReadException.class, assertThrows(RuntimeException.class,
         () -> counter.ask(new Count(false)))); // the actor must read its state again, and cannot
     faults.setDown(false);

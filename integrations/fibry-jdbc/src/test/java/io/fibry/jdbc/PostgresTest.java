@@ -11,7 +11,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.FailureOutcome;
+import io.fibry.RequestOutcome;
 import io.fibry.store.StaleLifeException;
 import io.fibry.store.StoreDamagedException;
 import io.fibry.store.StoreException;
@@ -280,7 +280,7 @@ class PostgresTest extends DatabaseFixture {
 
     var failure = assertInstanceOf(StoreWriteException.class, refusal(store.append(turn(ADA, life, 1))));
 
-    assertEquals(FailureOutcome.NOT_DONE, failure.outcome());
+    assertEquals(RequestOutcome.NOT_DONE, failure.outcome());
     assertTrue(failure.getMessage().contains("in a read-only transaction"), failure.getMessage());
     execute("alter role " + user + " reset default_transaction_read_only");
     append(store, turn(ADA, life, 1));
@@ -402,7 +402,7 @@ class PostgresTest extends DatabaseFixture {
 
     assertEquals(1, ada.lastTurn());
     mayCommit.countDown();
-    assertEquals(FailureOutcome.UNKNOWN, assertInstanceOf(StoreException.class, refusal(pausedTurn)).outcome());
+    assertEquals(RequestOutcome.UNKNOWN, assertInstanceOf(StoreException.class, refusal(pausedTurn)).outcome());
   }
 
   /** A view reads only turns that are older than the oldest running transaction. */
@@ -417,6 +417,6 @@ class PostgresTest extends DatabaseFixture {
       assertEquals("grace", history.take().getFirst().key());
     }
     mayCommit.countDown();
-    assertEquals(FailureOutcome.UNKNOWN, assertInstanceOf(StoreException.class, refusal(pausedTurn)).outcome());
+    assertEquals(RequestOutcome.UNKNOWN, assertInstanceOf(StoreException.class, refusal(pausedTurn)).outcome());
   }
 }

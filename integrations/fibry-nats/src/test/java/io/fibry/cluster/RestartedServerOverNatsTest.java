@@ -7,9 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.ActorContext;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
-import io.fibry.FailureOutcome;
 import io.fibry.Request;
 import io.fibry.RequestException;
+import io.fibry.RequestOutcome;
 import io.fibry.cluster.wire.Subjects;
 import io.fibry.nats.ServerEvidence;
 import io.fibry.nats.Servers;
@@ -97,7 +97,7 @@ class RestartedServerOverNatsTest {
         var failedAnswers = answers.stream().filter(CompletableFuture::isDone).toList();
         assertEquals(REQUESTS / 2, failedAnswers.size());
         for (var answer : failedAnswers)
-          assertEquals(FailureOutcome.UNKNOWN,
+          assertEquals(RequestOutcome.UNKNOWN,
               assertInstanceOf(UnavailableException.class, Patience.failure(answer)).outcome());
         promisedAnswers.forEach(answer -> answer.complete(7));
         for (var answer : answers) if (!failedAnswers.contains(answer)) assertEquals(7, Patience.value(answer));

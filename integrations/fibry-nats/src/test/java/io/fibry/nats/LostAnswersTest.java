@@ -10,7 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.FailureOutcome;
+import io.fibry.RequestOutcome;
 import io.fibry.store.StaleLifeException;
 import io.fibry.store.StoreUnconfirmedException;
 import io.fibry.store.StoreWriteException;
@@ -104,7 +104,7 @@ class LostAnswersTest extends StreamFixture {
 
     var failure = refusal(store.enqueue(message(ADA, "one"), Integer.MAX_VALUE));
 
-    assertEquals(FailureOutcome.UNKNOWN, assertInstanceOf(StoreUnconfirmedException.class, failure).outcome());
+    assertEquals(RequestOutcome.UNKNOWN, assertInstanceOf(StoreUnconfirmedException.class, failure).outcome());
     assertEquals(List.of("one"), pendingIds(ADA));
   }
 
@@ -132,7 +132,7 @@ class LostAnswersTest extends StreamFixture {
 
     assertTrue(Patience.value(heldWrite));
     assertTrue(Patience.value(lastWrite));
-    assertEquals(FailureOutcome.UNKNOWN,
+    assertEquals(RequestOutcome.UNKNOWN,
         assertInstanceOf(StoreUnconfirmedException.class, refusal(lostWrite)).outcome());
     assertEquals(List.of("first", "held", "last"), pendingIds(ADA));
   }
@@ -199,7 +199,7 @@ class LostAnswersTest extends StreamFixture {
       Patience.eventually(() -> countMessages(subjects.turns(ADA)) < 90);
     });
 
-    assertEquals(FailureOutcome.UNKNOWN,
+    assertEquals(RequestOutcome.UNKNOWN,
         assertInstanceOf(StoreUnconfirmedException.class, refusal(store.append(turn(ADA, life, 2)))).outcome());
   }
 

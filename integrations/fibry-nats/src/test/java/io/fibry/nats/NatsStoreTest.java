@@ -12,7 +12,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.FailureOutcome;
+import io.fibry.RequestOutcome;
 import io.fibry.store.StaleLifeException;
 import io.fibry.store.Store;
 import io.fibry.store.StoreDamagedException;
@@ -126,7 +126,7 @@ class NatsStoreTest extends StreamFixture {
     assertTrue(failure.getMessage().matches("turn \\d+ of account 'ada' takes \\d+ bytes with the ids of \\d+ messages "
         + "that are done and not deleted yet; the store in stream .* takes at most " + (62 << 10) + ".*"),
         failure.getMessage());
-    assertEquals(FailureOutcome.NOT_DONE, failure.outcome());
+    assertEquals(RequestOutcome.NOT_DONE, failure.outcome());
 
     faulty.allowPurges();
     var loaded = store.load(ADA);

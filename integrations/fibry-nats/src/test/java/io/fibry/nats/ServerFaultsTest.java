@@ -8,11 +8,11 @@ import io.fibry.Actor;
 import io.fibry.ActorContext;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
-import io.fibry.FailureOutcome;
 import io.fibry.Request;
+import io.fibry.RequestOutcome;
 import io.fibry.cluster.Cluster;
-import io.fibry.cluster.TransportException;
 import io.fibry.cluster.TransportException.Failure;
+import io.fibry.cluster.TransportException;
 import io.fibry.cluster.UnavailableException;
 import io.fibry.cluster.WorkQueue;
 import io.fibry.cluster.spi.ClusterTransport;
@@ -174,7 +174,7 @@ class ServerFaultsTest {
         try {
           return remoteCounter.ask(new Count(), Duration.ofMillis(200)) < 0;
         } catch (UnavailableException failure) {
-          return failure.outcome() == FailureOutcome.NOT_DONE;
+          return failure.outcome() == RequestOutcome.NOT_DONE;
         } catch (RuntimeException failure) {
           return false;
         }

@@ -1,6 +1,6 @@
 package io.fibry.store.folder.log;
 
-import io.fibry.FailureOutcome;
+import io.fibry.RequestOutcome;
 import io.fibry.store.StoreBrokenException;
 import io.fibry.store.StoreFullException;
 import io.fibry.store.StoreWriteException;
@@ -156,7 +156,7 @@ public final class SegmentLog {
     if (isBroken)
       throw new StoreBrokenException(brokenReason == null ? disk + " is broken" : Lines.message(brokenReason),
           brokenReason,
-          FailureOutcome.NOT_DONE);
+          RequestOutcome.NOT_DONE);
   }
 
   private boolean fits(long size) {
@@ -258,7 +258,7 @@ public final class SegmentLog {
     isBroken = true;
     brokenReason = new StoreBrokenException(disk + ": " + problem
         + ". The store stores nothing more: close it, repair the disk, and open it again", failure,
-        FailureOutcome.UNKNOWN);
+        RequestOutcome.UNKNOWN);
     LoggerCall.run(() -> LoggerFactory.getLogger("io.fibry.store.folder.SegmentLog").error("a store is broken",
         brokenReason));
     LoggerCall.run(() -> StoreEvents.recordBroken(disk, problem, failure));

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import io.fibry.FailureOutcome;
+import io.fibry.RequestOutcome;
 import io.fibry.store.StoreBrokenException;
 import io.fibry.store.StoreClosedException;
 import io.fibry.store.StoreException;
@@ -231,13 +231,13 @@ class JournalTest {
 
     var unsyncedEntry = add(journal, "perhaps");
     assertInstanceOf(StoreBrokenException.class, unsyncedEntry.failure());
-    assertEquals(FailureOutcome.UNKNOWN, unsyncedEntry.failure().outcome());
+    assertEquals(RequestOutcome.UNKNOWN, unsyncedEntry.failure().outcome());
     disk.beforeOperation(operation -> {
       throw new AssertionError(operation);
     });
     var laterEntry = add(journal, "never");
     assertInstanceOf(StoreBrokenException.class, laterEntry.failure());
-    assertEquals(FailureOutcome.NOT_DONE, laterEntry.failure().outcome());
+    assertEquals(RequestOutcome.NOT_DONE, laterEntry.failure().outcome());
     journal.close();
   }
 
@@ -253,7 +253,7 @@ class JournalTest {
 
     var refusedEntry = add(journal, "refused");
     assertEquals("planned by the test", refusedEntry.failure().getCause().getMessage());
-    assertEquals(FailureOutcome.NOT_DONE, refusedEntry.failure().outcome());
+    assertEquals(RequestOutcome.NOT_DONE, refusedEntry.failure().outcome());
     add(journal, "stored").stored.get();
     journal.close();
 
@@ -275,7 +275,7 @@ class JournalTest {
     add(journal, half).stored.get();
     var refusedEntry = add(journal, half);
     assertInstanceOf(StoreFullException.class, refusedEntry.failure());
-    assertEquals(FailureOutcome.NOT_DONE, refusedEntry.failure().outcome());
+    assertEquals(RequestOutcome.NOT_DONE, refusedEntry.failure().outcome());
     add(journal, "a small entry fits").stored.get();
 
     disk.beforeOperation(operation -> {});

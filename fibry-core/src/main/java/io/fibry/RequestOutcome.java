@@ -4,7 +4,7 @@ package io.fibry;
  * Says whether a request that got no answer is handled anyway, and thus whether it may be sent
  * again.
  */
-public enum FailureOutcome {
+public enum RequestOutcome {
   /** The request was not handled, and never will be. It may be sent again. */
   NOT_DONE,
   /**
