@@ -54,7 +54,7 @@ class AccessLogFormatTest {
 
   @Promise("27.36")
   @Test
-  void commonLineHasFieldsOfApache() {
+  void commonFormatWritesFieldsOfApacheCommonLog() {
     var format = AccessLogFormat.common();
 
     assertEquals("192.0.2.7 - Ada [01/Sep/2026:20:55:36 +0000] \"GET /orders/7 HTTP/1.1\" 200 2326",
@@ -66,7 +66,7 @@ class AccessLogFormatTest {
 
   @Promise("27.36")
   @Test
-  void combinedLineAlsoHasReferrerAndUserAgent() {
+  void combinedFormatAlsoWritesReferrerAndUserAgent() {
     var format = AccessLogFormat.combined();
 
     assertEquals("192.0.2.7 - Ada [01/Sep/2026:20:55:36 +0000] \"GET /orders/7 HTTP/1.1\" 200 2326 "
@@ -79,7 +79,7 @@ class AccessLogFormatTest {
 
   @Promise("27.36")
   @Test
-  void jsonLineIsObjectOfKnownValues() {
+  void jsonFormatWritesObjectWithoutUnknownValues() {
     var format = AccessLogFormat.json();
 
     assertEquals("{\"startedAt\":\"2026-09-01T20:55:36.123456Z\",\"client\":\"192.0.2.7\",\"user\":\"Ada\","
@@ -94,7 +94,7 @@ class AccessLogFormatTest {
 
   @Promise("27.36")
   @Test
-  void linesHaveQueriesOnlyIfConfigured() {
+  void formatWritesQueryOnlyIfConfigured() {
     for (var format : List.of(AccessLogFormat.common(), AccessLogFormat.combined(), AccessLogFormat.json()))
       assertFalse(format.apply(PLAIN).contains("secret"), format.apply(PLAIN));
     assertFalse(PLAIN.toString().contains("secret"), PLAIN.toString());

@@ -71,7 +71,7 @@ class AccessLogTest {
   @Promise("27.35")
   @ParameterizedTest
   @MethodSource("refusedRequests")
-  void refusedRequestIsLoggedAsFarAsItWasRead(String request, String expected) throws IOException {
+  void refusedRequestIsLoggedWithPartsReadBeforeRefusal(String request, String expected) throws IOException {
     var entry = entryOf(request);
 
     assertEquals(expected, entry.status() + " " + entry.method() + "|" + entry.path() + "|" + entry.query().orElse("")
@@ -92,7 +92,7 @@ class AccessLogTest {
 
   @Promise("27.35")
   @Test
-  void valuesThatRequestDoesNotHaveAreEmpty() throws IOException {
+  void logEntryHasEmptyOptionalsForValuesThatRequestLacks() throws IOException {
     var entry = entryOf("GET /?" + HOST + "Connection: close\r\n\r\n");
 
     assertEquals(List.of(Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty()),

@@ -80,7 +80,7 @@ class ClientCertificateTest {
   @Promise("27.28")
   @ParameterizedTest
   @ValueSource(strings = {"TLSv1.3", "TLSv1.2"})
-  void subjectOfVerifiedCertificateIsAttribute(String protocol) throws Exception {
+  void exchangeAttributeHasSubjectOfVerifiedCertificate(String protocol) throws Exception {
     openForCertificates();
 
     try (var httpClient = clientWith(Certificates.context(client, server), protocol)) {
@@ -114,7 +114,7 @@ class ClientCertificateTest {
 
   @Promise("27.28")
   @Test
-  void attachedPrincipalReplacesSubjectOfCertificate() throws Exception {
+  void principalSetByFilterReplacesSubjectOfCertificate() throws Exception {
     openForCertificates();
     try (var httpClient = clientWith(Certificates.context(client, server))) {
       assertEquals("CN=set", get(httpClient, "https://localhost:PORT/set"));
@@ -123,7 +123,7 @@ class ClientCertificateTest {
   }
 
   @Test
-  void webSocketKnowsSubjectOfCertificate() throws Exception {
+  void webSocketAttributeHasSubjectOfCertificate() throws Exception {
     openForCertificates();
     var text = new CompletableFuture<String>();
     try (var httpClient = clientWith(Certificates.context(client, server))) {

@@ -141,7 +141,7 @@ class ConversationWatchTest {
 
   @Promise("19.11")
   @Test
-  void lineThatIsHandledSlowlyIsReportedOnce() throws IOException {
+  void watchdogReportsSlowlyHandledLineOnce() throws IOException {
     try (var client = new Client(echo().port())) {
       assertEquals("quick", client.sendAndReadLine("quick\n"));
       client.send("slow\n");
@@ -176,7 +176,7 @@ class ConversationWatchTest {
 
   @Promise("19.11")
   @Test
-  void exchangeThatWaitsForItsClientIsNotReported() throws IOException {
+  void watchdogDoesNotReportExchangeThatWaitsForClient() throws IOException {
     var web = web();
     try (var longClient = new Client(web.port());
         var eventClient = new Client(web.port());
@@ -214,7 +214,7 @@ class ConversationWatchTest {
   }
 
   @Test
-  void dumpShowsFrameInProgress() throws IOException {
+  void dumpShowsLengthOfFrameBeingHandled() throws IOException {
     var acceptor = TcpAcceptor.open(scope.named("frames"), 0, client -> {
       for (var frame : client.frames()) if (frame.length == 3) gate.pass();
     }, o -> o);

@@ -70,7 +70,7 @@ class ExchangeListenerTest extends HttpFixture {
 
   @Promise("27.31")
   @Test
-  void closedHookEndsItsOwnRegistrationOnly() {
+  void closeOfListenerHookEndsOnlyItsOwnRegistration() {
     openServer();
     HttpServer.ExchangeListener listener = this::record;
     var firstHook = server.onExchangeEnd(listener);

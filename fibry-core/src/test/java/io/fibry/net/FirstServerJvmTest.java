@@ -44,7 +44,7 @@ class FirstServerJvmTest {
 
   @ParameterizedTest
   @CsvSource({"http, 1, 1", "tcp, 1, 1", "udp, 1, 1", "tcp, 2, 2"})
-  void fibersOnAllCarriersOpenFirstServersAtTheSameTime(String kind, int openers, int carriers) throws Exception {
+  void firstServersOpenAlthoughOpenersOccupyAllCarriers(String kind, int openers, int carriers) throws Exception {
     try (var child = Child.java(List.of("-Djdk.virtualThreadScheduler.parallelism=" + carriers), ServerOpener.class,
         kind, "" + openers)) {
       child.awaitExit(0);

@@ -51,7 +51,7 @@ class FloodJvmTest {
 
   @Promise("25.7")
   @Test
-  void floodBeyondDescriptorLimitNeedsLittleProcessorTime() throws Exception {
+  void connectionsBeyondDescriptorLimitNeedLittleProcessorTime() throws Exception {
     Assumptions.assumeTrue(Files.isExecutable(Path.of("/bin/bash")), "needs a shell that limits descriptors");
     var java = ProcessHandle.current().info().command().orElseThrow();
     try (var child = Child.start(List.of("/bin/bash", "-c",

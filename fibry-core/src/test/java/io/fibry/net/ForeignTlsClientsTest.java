@@ -91,7 +91,7 @@ class ForeignTlsClientsTest {
   }
 
   @Test
-  void opensslCannotUseOldProtocol() throws Exception {
+  void opensslCannotConnectWithTls11() throws Exception {
     assertFalse(run("", "openssl", "s_client", "-connect", "localhost:" + server.port(), "-tls1_1")
         .contains("Cipher is ECDHE"));
   }
@@ -150,7 +150,7 @@ class ForeignTlsClientsTest {
   /** Unlike the client of the JDK, curl also sends a certificate that the server does not want. */
   @Promise("27.28")
   @Test
-  void onlyVerifiedCertificateOfCurlNamesClient() throws Exception {
+  void exchangeNamesCurlClientOnlyByVerifiedCertificate() throws Exception {
     var authorities = folder.resolve("authorities.pem");
     Certificates.write(Certificates.of("client", "EC"), authorities, folder.resolve("unused.pem"));
     var tls = ServerTls.ofFiles(authority, key, authorities);
@@ -175,7 +175,7 @@ class ForeignTlsClientsTest {
   /** The command is in the text of the exception, and only lacks the password. */
   @Promise("27.29")
   @Test
-  void commandOfExceptionDecryptsKey() throws Exception {
+  void opensslCommandInExceptionTextDecryptsKey() throws Exception {
     var encryptedKey = folder.resolve("encrypted key.pem");
     for (var options : List.of(List.of("pkcs8", "-topk8"), List.of("ec", "-aes128"))) {
       var arguments = new ArrayList<>(options);

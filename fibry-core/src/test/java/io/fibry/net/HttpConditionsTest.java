@@ -31,7 +31,7 @@ class HttpConditionsTest extends FileFixture {
 
   @Promise("27.26")
   @Test
-  void tagIsStrongAndChangesWithSizeAndTime() throws IOException {
+  void etagIsStrongAndChangesWithFileSizeAndTime() throws IOException {
     var tag = tag();
     assertTrue(tag.matches("\"[\\x21\\x23-\\x7e]+\""), tag);
     assertEquals(tag, tag());
@@ -49,7 +49,7 @@ class HttpConditionsTest extends FileFixture {
   /** A time in the future is not before the present, either, so the test needs no waits. */
   @Promise("27.26")
   @Test
-  void tagOfFileThatMayChangeUnseenIsWeak() throws IOException {
+  void etagIsWeakIfModificationTimeIsNotPast() throws IOException {
     setModified(Instant.now().plus(Duration.ofHours(1)));
     var tag = tag();
 
@@ -63,7 +63,7 @@ class HttpConditionsTest extends FileFixture {
   }
 
   @Test
-  void lastModifiedIsNeverInFuture() throws IOException {
+  void lastModifiedHeaderIsNeverAfterDateHeader() throws IOException {
     setModified(Instant.now().plus(Duration.ofHours(1)));
     var response = get();
 
@@ -115,7 +115,7 @@ class HttpConditionsTest extends FileFixture {
       ''       | 412
       "a" TAG  | 412
       """)
-  void versionThatIsNotWantedIsNotSent(String tags, String code) throws IOException {
+  void ifMatchWithoutStrongMatchGets412(String tags, String code) throws IOException {
     var response = getIf("If-Match: " + tags);
 
     assertEquals(code.equals("200") ? "200 0123456789" : "412 412 Precondition Failed", codeAndBody(response));
@@ -145,7 +145,7 @@ class HttpConditionsTest extends FileFixture {
       If-Unmodified-Since: Sun Nov  6 08:49:37 1994         | 412
       If-Unmodified-Since: yesterday                        | 200
       """)
-  void conditionOnTimeIsChecked(String header, String code) throws IOException {
+  void ifModifiedSinceAndIfUnmodifiedSinceAreObeyed(String header, String code) throws IOException {
     assertEquals(code, RawClient.codes(getIf(header)));
   }
 
@@ -162,7 +162,7 @@ class HttpConditionsTest extends FileFixture {
       AFTER      | 200 0123456789
       yesterday  | 200 0123456789
       """)
-  void rangeOfOtherVersionGetsWholeFile(String validator, String response) throws IOException {
+  void rangeWithoutMatchingIfRangeGetsWholeFile(String validator, String response) throws IOException {
     assertEquals(response, codeAndBody(getIf("Range: bytes=1-1; If-Range: " + validator)));
   }
 
@@ -206,7 +206,7 @@ class HttpConditionsTest extends FileFixture {
   }
 
   @Test
-  void conditionsChangeNoOtherResponse() throws IOException {
+  void conditionHeadersDoNotChangeErrorsOrRedirections() throws IOException {
     Files.createDirectory(folder.resolve("sub"));
 
     for (var headers : new String[] {"If-None-Match: *", "If-Match: \"a\"", "Range: bytes=1-1"}) {
@@ -217,7 +217,7 @@ class HttpConditionsTest extends FileFixture {
   }
 
   @Test
-  void failedConditionHasErrorBodyOfRoutes() throws IOException {
+  void failedConditionGetsErrorBodyOfRoutes() throws IOException {
     open(routes -> routes.intercept((exchange, next) -> {
       exchange.header("Cache-Control", "no-cache");
       next.run();

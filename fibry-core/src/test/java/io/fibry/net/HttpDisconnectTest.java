@@ -58,7 +58,7 @@ class HttpDisconnectTest {
 
   @Promise("27.24")
   @Test
-  void actionDoesNotRunAfterItsHandlerReturned() throws Exception {
+  void disconnectActionDoesNotRunAfterHandlerReturned() throws Exception {
     open(HttpRoutes.none().text("/", exchange -> {
       exchange.onDisconnect(noticed::incrementAndGet);
       return "done";
@@ -73,7 +73,7 @@ class HttpDisconnectTest {
 
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 7})
-  void requestsOnOneConnectionAreAllHandled(int pipelined) throws Exception {
+  void disconnectActionLosesNoRequestOfSameConnection(int pipelined) throws Exception {
     open(HttpRoutes.none().text("POST /", exchange -> {
       var body = exchange.bodyAsText();
       exchange.onDisconnect(noticed::incrementAndGet);
@@ -91,7 +91,7 @@ class HttpDisconnectTest {
   }
 
   @Test
-  void noticeWorksOverTls() throws Exception {
+  void disconnectActionRunsForTlsClient() throws Exception {
     var context = Certificates.context();
     var begun = new CountDownLatch(1);
     server = HttpServer.open(net.scope.anonymous(), 0, HttpRoutes.none().text("/wait", exchange -> {
@@ -120,7 +120,7 @@ class HttpDisconnectTest {
   }
 
   @Test
-  void actionIsRefusedBeforeBodyWasRead() throws IOException {
+  void disconnectActionIsRefusedBeforeBodyWasRead() throws IOException {
     try (var logged = new Logged()) {
       open(HttpRoutes.none().text("/", exchange -> exchange.onDisconnect(() -> {}).bodyAsText()));
 
@@ -133,7 +133,7 @@ class HttpDisconnectTest {
   }
 
   @Test
-  void secondActionIsRefused() throws IOException {
+  void secondDisconnectActionIsRefused() throws IOException {
     try (var logged = new Logged()) {
       open(HttpRoutes.none().text("/",
           exchange -> exchange.onDisconnect(() -> {}).onDisconnect(() -> {}).bodyAsText()));
@@ -144,7 +144,7 @@ class HttpDisconnectTest {
   }
 
   @Test
-  void failureOfActionIsLogged() throws Exception {
+  void failureOfDisconnectActionIsLogged() throws Exception {
     var gate = new Gate();
     try (var logged = new Logged()) {
       open(HttpRoutes.none().text("/", exchange -> {

@@ -53,7 +53,7 @@ class HttpExceptionTest extends HttpFixture {
 
   @Promise("27.2")
   @Test
-  void statusOfFailureIsStatusOfResponse() {
+  void responseHasStatusOfFailureThatHandlerThrows() {
     var failures = statuses().keySet().toArray(Throwable[]::new);
     open(routes -> routes.text("/{number}", exchange -> {
       throw Throwables.<RuntimeException>sneakyThrow(failures[Integer.parseInt(exchange.path("number"))]);

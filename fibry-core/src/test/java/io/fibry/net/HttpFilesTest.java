@@ -86,7 +86,7 @@ class HttpFilesTest {
     "/static/../web-other/secret.txt",
     "/%00", "/index.html%00.txt", "/.%2e/secret.txt", "/....//secret.txt", "/..;/secret.txt", "/%252e%252e/secret.txt",
     "/sub%2f..%2f..%2fsecret.txt", "/file:/etc/passwd", "//etc/passwd", "/~root", "/C:/x"})
-  void pathOutsideRootIsNotServed(String path) throws IOException {
+  void hiddenOrOutsideFileIsNotServed(String path) throws IOException {
     var response = get(path);
 
     assertTrue(response.startsWith("HTTP/1.1 404 ") || response.startsWith("HTTP/1.1 400 "), response);
@@ -103,7 +103,7 @@ class HttpFilesTest {
   }
 
   @Test
-  void folderIsRedirectedToPathWithSlash() throws IOException {
+  void folderPathWithoutSlashIsRedirectedToPathWithSlash() throws IOException {
     Files.writeString(Files.createDirectory(folder.resolve("web/\u00e4 x")).resolve("index.html"), "deep");
 
     assertTrue(get("/sub").startsWith("HTTP/1.1 301 ") && get("/sub").contains("\r\nLocation: /sub/\r\n"));

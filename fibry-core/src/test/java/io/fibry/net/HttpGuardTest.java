@@ -100,7 +100,7 @@ class HttpGuardTest {
   }
 
   @Test
-  void optionsRequestForServerListsAllMethods() throws IOException {
+  void optionsRequestForAsteriskListsMethodsOfAllRoutes() throws IOException {
     open(routes -> routes.text("GET /", exchange -> "x").text("POST /a", exchange -> "x")
         .text("/{rest...}", exchange -> "x"), o -> o);
 
@@ -160,7 +160,7 @@ class HttpGuardTest {
    */
   @Promise("25.3")
   @Test
-  void bodyLimitDoesNotCountTimeOfHandler() throws Exception {
+  void bodyLimitExcludesTimeInWhichHandlerDoesNotRead() throws Exception {
     var body = "x".repeat(8_000_000);
     open(routes -> routes.text("POST /", exchange -> {
       int first = exchange.body().read();
@@ -177,7 +177,7 @@ class HttpGuardTest {
 
   @Promise("27.22")
   @Test
-  void formHasAtMostMaxFields() throws IOException {
+  void formWithMoreThanMaxFieldsGets413() throws IOException {
     open(routes -> routes.text("POST /", exchange -> "" + exchange.form().size()), o -> o.withMaxFields(3));
 
     assertTrue(form("a=1&b=2&c=3").endsWith("\r\n\r\n3"));

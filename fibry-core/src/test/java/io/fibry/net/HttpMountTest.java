@@ -29,7 +29,7 @@ class HttpMountTest extends HttpFixture {
     "GET | /shop/ | 404 404 Not Found",
     "GET | /orders | 404 404 Not Found", "PUT | /shop/orders | 405 405 Method Not Allowed",
     "GET | /shops/9/orders/7 | 200 order 7 of 9"})
-  void mountedRoutesTakePathsBelowTheirPath(String method, String path, String expected) {
+  void mountedRoutesHandlePathsBelowMountPath(String method, String path, String expected) {
     var ofShop = HttpRoutes.none().text("GET /orders/{id}",
         exchange -> "order " + exchange.path("id") + " of " + exchange.path("shop"));
     open(routes -> routes.text("GET /", exchange -> "outer").mount("/shop", HttpRoutesTest.shop())
@@ -39,7 +39,7 @@ class HttpMountTest extends HttpFixture {
   }
 
   @Test
-  void mountedFilesAreFoundBelowBothPaths(@TempDir Path folder) throws IOException {
+  void mountedFilesAreServedBelowMountPathAndFilesPath(@TempDir Path folder) throws IOException {
     Files.writeString(folder.resolve("a.txt"), "text of a");
     Files.writeString(folder.resolve("index.html"), "index");
     open(routes -> routes.mount("/m/{x}", HttpRoutes.none().files("/docs", folder)));
@@ -49,7 +49,7 @@ class HttpMountTest extends HttpFixture {
   }
 
   @Test
-  void filterOfMountedRoutesLeavesOtherRoutesAlone() {
+  void filterOfMountedRoutesAffectsNoOtherRoute() {
     var inner = HttpRoutes.none().text("/a", exchange -> "a").intercept((exchange, next) -> {
       throw new HttpException(401, "no");
     });
@@ -61,7 +61,7 @@ class HttpMountTest extends HttpFixture {
   }
 
   @Test
-  void rulesOfMountedRoutesComeBeforeOuterRules() {
+  void failureRuleOfMountedRoutesPrecedesOuterRule() {
     var inner = HttpRoutes.none().text("/a", exchange -> {
       throw new NoSuchElementException("planned");
     }).text("/b", exchange -> {
@@ -135,7 +135,7 @@ class HttpMountTest extends HttpFixture {
   @CsvSource(delimiter = '|', value = {
     "/none | 404 | Not Found | 404 Not Found", "/thrown | 418 | Client Error | I am a \"teapot\"",
     "/rule | 409 | Conflict | 409 Conflict"})
-  void problemDetailsDescribeErrors(String path, int status, String title, String detail) {
+  void problemDetailsHaveTitleStatusDetailAndInstance(String path, int status, String title, String detail) {
     open(routes -> routes.text("/thrown", exchange -> {
       exchange.header("Content-Type", "text/html");
       throw new HttpException(418, "I am a \"teapot\"");
@@ -153,7 +153,7 @@ class HttpMountTest extends HttpFixture {
 
   @ParameterizedTest
   @CsvSource(delimiter = '|', value = {"POST | /a | 405", "GET | /full | 503", "GET | /ws | 426", "TRACE | /a | 405"})
-  void problemDetailsKeepHeadersOfServer(String method, String path, int status) throws IOException {
+  void problemDetailsKeepAllowRetryAfterAndUpgradeHeaders(String method, String path, int status) throws IOException {
     open(routes -> routes.text("GET /a", exchange -> "a").text("/full", exchange -> {
       throw new MailboxFullException("full", "a", "m", 1);
     }).webSocket("/ws", connection -> {}).withErrorBody(ErrorBody.problemDetails()));
@@ -168,7 +168,7 @@ class HttpMountTest extends HttpFixture {
   }
 
   @Test
-  void malformedBodyOfBegunStreamGetsErrorBody() throws IOException {
+  void malformedBodyGetsErrorBodyIfOutputIsNotYetSent() throws IOException {
     open(routes -> routes.stream("POST /up", exchange -> {
       exchange.outputStream().write('x');
       exchange.body().readAllBytes();
@@ -182,7 +182,7 @@ class HttpMountTest extends HttpFixture {
   }
 
   @Test
-  void instanceOfProblemIsUri() {
+  void instanceOfProblemDetailsIsEncodedPath() {
     open(routes -> routes.withErrorBody(ErrorBody.problemDetails()));
 
     var body = send(request("/a%20b/%C3%A4%25")).body();
@@ -191,7 +191,7 @@ class HttpMountTest extends HttpFixture {
   }
 
   @Test
-  void errorOfMalformedRequestHasNoPath() throws IOException {
+  void errorBodyOfMalformedRequestGetsNoPath() throws IOException {
     open(routes -> routes.withErrorBody(error -> new ErrorBody.Content("text/x", error.status() + " " + error.path())));
 
     assertTrue(
@@ -199,7 +199,7 @@ class HttpMountTest extends HttpFixture {
   }
 
   @Test
-  void failingErrorBodyIsLoggedAndErrorSentAsText() {
+  void exceptionOfErrorBodyIsLoggedAndErrorIsSentAsText() {
     try (var logged = new Logged()) {
       open(routes -> routes.withErrorBody(error -> {
         throw new AssertionError("planned");
@@ -211,7 +211,7 @@ class HttpMountTest extends HttpFixture {
   }
 
   @Test
-  void errorBodyOfMountedRoutesHoldsForThemOnly() {
+  void errorBodyOfMountedRoutesAffectsNoOtherResponse() {
     var inner = HttpRoutes.none().text("/a", exchange -> {
       throw new HttpException(409, "planned");
     }).withErrorBody(error -> new ErrorBody.Content("text/x", "inner " + error.text()));
@@ -222,7 +222,7 @@ class HttpMountTest extends HttpFixture {
   }
 
   @Test
-  void ruleWithStatusOf500IsLoggedWithItsNumber() {
+  void failureAnswered500ByRuleIsLoggedWithItsNumber() {
     try (var logged = new Logged()) {
       open(routes -> routes.text("/a", exchange -> {
         throw new IllegalStateException("planned");
@@ -241,14 +241,14 @@ class HttpMountTest extends HttpFixture {
 
   @ParameterizedTest
   @ValueSource(strings = {"/orders/:id", "/orders/*", "/orders/**"})
-  void patternOfOtherFrameworkIsRefusedWithAdvice(String pattern) {
+  void routePatternOfOtherFrameworkIsRefusedWithAdvice(String pattern) {
     var refusal = assertThrows(IllegalArgumentException.class, () -> HttpRoutes.none().text(pattern, exchange -> ""));
 
     assertTrue(refusal.getMessage().contains("give {name}"), refusal.getMessage());
   }
 
   @Test
-  void webSocketRefusesMethodOtherThanGet() {
+  void webSocketRouteWithMethodOtherThanGetIsRefused() {
     var refusal = assertThrows(IllegalArgumentException.class,
         () -> HttpRoutes.none().webSocket("POST /ws", connection -> {}));
 

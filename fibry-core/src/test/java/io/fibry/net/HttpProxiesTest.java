@@ -56,7 +56,7 @@ class HttpProxiesTest {
     "Forwarded: for=6.6.6.6~proto=https, for=1.2.3.4~proto=http | http 1.2.3.4",
     "Forwarded: for=_hidden | http 127.0.0.1", "Forwarded: for=1.2.3.4:_p | http 1.2.3.4",
     "Forwarded: for=1.2.3.4;X-Forwarded-For: 6.6.6.6 | http 1.2.3.4"})
-  void clientIsLastAddressThatIsNoProxy(String headers, String expected) throws IOException {
+  void clientAddressIsLastForwardedAddressThatIsNoProxy(String headers, String expected) throws IOException {
     var lines = headers.replace(";", "\r\n").replace("~", ";") + "\r\n";
 
     assertEquals(expected, get(lines, "127.0.0.1", "10.0.0.0/8"));
@@ -64,7 +64,7 @@ class HttpProxiesTest {
 
   @Promise("27.25")
   @Test
-  void headersOfStrangersAreIgnored() throws IOException {
+  void forwardedHeadersFromUntrustedAddressAreIgnored() throws IOException {
     var lines = "X-Forwarded-For: 1.2.3.4\r\nX-Forwarded-Proto: https\r\nForwarded: for=1.2.3.4\r\n";
 
     assertEquals("http 127.0.0.1", get(lines));
@@ -72,7 +72,7 @@ class HttpProxiesTest {
   }
 
   @Test
-  void accessLogHasAddressOfClient() throws IOException {
+  void accessLogHasForwardedAddressOfClient() throws IOException {
     get("X-Forwarded-For: 1.2.3.4\r\n", "127.0.0.0/8");
 
     assertEquals("1.2.3.4", Patience.nextOf(log).client().getAddress().getHostAddress());
@@ -81,7 +81,7 @@ class HttpProxiesTest {
   @ParameterizedTest
   @ValueSource(strings = {"", "proxy.example", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/x", "::1/129", "1.2.3", "a",
     "1.2.3.999"})
-  void networkThatIsNoAddressIsRefused(String network) {
+  void invalidNetworkOfProxyIsRefused(String network) {
     var refusal = assertThrows(IllegalArgumentException.class,
         () -> HttpServer.open(net.scope.anonymous(), 0, ROUTES, o -> o.withProxies(network)));
 

@@ -35,7 +35,7 @@ class HttpRangesTest extends FileFixture {
       bytes=00000000000000000000001-00000000000000000000002 | 1-2 | 12
       BYTES=1-2 | 1-2 | 12
       """)
-  void rangeIsSentWithItsPosition(String range, String positions, String content) throws IOException {
+  void requestedRangeIsSentWithContentRangeHeader(String range, String positions, String content) throws IOException {
     var response = get("Range: " + range);
 
     assertTrue(response.startsWith("HTTP/1.1 206 Partial Content\r\n"), response);
@@ -74,7 +74,7 @@ class HttpRangesTest extends FileFixture {
 
   @Promise("27.27")
   @Test
-  void emptyFileHasNoRange() throws IOException {
+  void rangeOfEmptyFileGets416UnlessItIsSuffix() throws IOException {
     Files.writeString(folder.resolve("empty.css"), "");
 
     for (var range : new String[] {"bytes=0-", "bytes=0-0", "bytes=-0"}) {

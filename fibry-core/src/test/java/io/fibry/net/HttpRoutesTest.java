@@ -81,7 +81,7 @@ class HttpRoutesTest extends HttpFixture {
 
   @Promise("27.12")
   @Test
-  void responseToMethodWithoutRouteNamesAllowedMethods() {
+  void unsupportedMethodGetsAllowHeaderWithMethodsOfPath() {
     open(routes -> shop());
 
     for (var method : List.of("PUT", "OPTIONS"))
@@ -167,7 +167,7 @@ class HttpRoutesTest extends HttpFixture {
 
   @Promise("27.21")
   @Test
-  void failureOfBodyCodecIsLoggedAs500() {
+  void failureOfBodyCodecIsLoggedAndAnswered500() {
     try (var logged = new Logged()) {
       open(routes -> routes.withBodyCodec(NUMBERS).text("POST /a", exchange -> exchange.bodyAs(String.class)));
 
@@ -233,7 +233,7 @@ class HttpRoutesTest extends HttpFixture {
 
   @Promise("27.21")
   @Test
-  void exceptionsAreMappedToResponses() {
+  void failureRulesMapExceptionsToResponses() {
     try (var logged = new Logged()) {
       open(routes -> routes.text("/none", exchange -> { throw new NoSuchElementException("the secret"); })
           .text("/bad", exchange -> {

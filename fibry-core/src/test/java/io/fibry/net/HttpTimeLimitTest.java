@@ -89,7 +89,7 @@ class HttpTimeLimitTest {
   }
 
   @Test
-  void ruleOfRoutesChoosesResponseAfterTimeLimit() throws Exception {
+  void failureRuleForInterruptChoosesResponseAtTimeLimit() throws Exception {
     open(HttpRoutes.none().text("/", exchange -> waitForever()).onFailure(InterruptedException.class, 504)
         .withTimeLimit(LIMIT));
 
@@ -97,7 +97,7 @@ class HttpTimeLimitTest {
   }
 
   @Test
-  void mountedRoutesKeepTheirTimeLimit() throws Exception {
+  void mountedRoutesKeepTheirOwnTimeLimit() throws Exception {
     var inner = HttpRoutes.none().text("/a", exchange -> waitForever()).withTimeLimit(Duration.ofSeconds(1));
     open(HttpRoutes.none().mount("/in", inner).withTimeLimit(Duration.ofHours(1)));
 
@@ -117,7 +117,7 @@ class HttpTimeLimitTest {
 
   @Promise("27.23")
   @Test
-  void interruptWaitsUntilBodyWasRead() throws Exception {
+  void interruptByTimeLimitWaitsUntilBodyWasRead() throws Exception {
     var conversation = new CompletableFuture<Thread>();
     open(HttpRoutes.none().text("/", exchange -> {
       conversation.complete(Thread.currentThread());
@@ -135,7 +135,7 @@ class HttpTimeLimitTest {
   }
 
   @Test
-  void streamIsWrittenAfterIgnoredInterrupt() throws Exception {
+  void streamIsWrittenAlthoughHandlerIgnoresInterrupt() throws Exception {
     open(HttpRoutes.none().stream("/", exchange -> {
       assertThrows(InterruptedException.class, this::waitForever);
       Thread.currentThread().interrupt(); // as if the handler had not noticed
@@ -148,7 +148,7 @@ class HttpTimeLimitTest {
   }
 
   @Test
-  void eventStreamIsNotLimited() throws Exception {
+  void eventStreamHasNoTimeLimit() throws Exception {
     open(HttpRoutes.none().stream("/", exchange -> {
       var events = exchange.eventActor();
       begun.countDown();

@@ -108,7 +108,7 @@ class HttpsTest {
   }
 
   @Test
-  void clientFailsWhenResponseBreaksOff() {
+  void clientGetsErrorIfHandlerFailsAfterPartOfBody() {
     open();
 
     assertThrows(IOException.class, () -> send(request("/half")));

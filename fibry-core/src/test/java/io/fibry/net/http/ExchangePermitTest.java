@@ -127,7 +127,7 @@ class ExchangePermitTest {
 
   @Promise("27.4")
   @Test
-  void nextRequestIsAdmittedOnceClientHasItsResponse(@TempDir Path root) throws Exception {
+  void otherRequestIsAdmittedOnceClientHasItsResponse(@TempDir Path root) throws Exception {
     Files.writeString(root.resolve("index.html"), "x");
     Files.createDirectory(root.resolve("sub"));
     open(routes -> routes.text("/", exchange -> "x").stream("/stream", exchange -> exchange.outputStream().write('x'))
@@ -278,7 +278,7 @@ class ExchangePermitTest {
 
   @Promise("27.4")
   @Test
-  void limitsHoldForExchangesOfManyThreads() throws Exception {
+  void permitLimitsHoldForExchangesOfManyThreads() throws Exception {
     long seed = StressRuns.seed();
     System.out.println("exchange permits: -Dfibry.seed=" + seed);
     int limit = 1 + (int) (seed & 3);

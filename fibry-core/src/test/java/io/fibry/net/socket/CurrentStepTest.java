@@ -45,7 +45,7 @@ class CurrentStepTest {
 
   @Promise("19.16")
   @Test
-  void timeOfReplacedStepIsNotAdded() {
+  void timeOfReplacedStepIsNotAddedToNextStep() {
     step.onStepEnd(times::add);
     step.begin("the first");
     long replacedNanos = pass20Millis();
@@ -81,7 +81,7 @@ class CurrentStepTest {
 
   @Promise("19.16")
   @Test
-  void closedListenerIsNotCalled() throws Exception {
+  void stepListenerIsNotCalledAfterItIsClosed() throws Exception {
     var first = step.onStepEnd(times::add);
     var others = new ArrayList<Duration>();
     step.onStepEnd(others::add);

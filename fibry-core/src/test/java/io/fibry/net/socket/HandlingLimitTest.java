@@ -20,7 +20,7 @@ class HandlingLimitTest {
 
   /** The timer of another thread races with each step of the handler's thread. */
   @Test
-  void interruptComesNeitherInsideSocketNorAfterHandler() {
+  void limitNeverInterruptsSocketCallOrThreadAfterHandler() {
     var clock = new ManualScheduler();
     var current = new AtomicReference<HandlingLimit>();
     var isOver = new AtomicBoolean();
@@ -54,7 +54,7 @@ class HandlingLimitTest {
   }
 
   @Test
-  void ignoredInterruptIsKeptFromSocketAndComesBack() {
+  void ignoredInterruptIsHiddenDuringSocketCallAndRestored() {
     var limit = HandlingLimit.begin(new ManualScheduler(), Duration.ofSeconds(1));
     limit.run();
 
