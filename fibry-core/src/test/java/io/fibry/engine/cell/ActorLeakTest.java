@@ -130,7 +130,7 @@ class ActorLeakTest {
   }
 
   @Test
-  void timerOfEndedActorKeepsNoMessagesOfOtherTimers() {
+  void timerOfEndedActorRetainsNoMessageOfOtherTimer() {
     var actor = ActorSystem.anonymous().newActor((Object message) -> {});
     var earlierTimer = actor.sendMessageLater("before", Duration.ofHours(1));
     var message = new WeakReference<>(setKeyedTimer(actor));
@@ -182,7 +182,7 @@ class ActorLeakTest {
   }
 
   @Test
-  void idleActorHasNoActivation() {
+  void idleActorReleasesItsActivationObject() {
     var actor = ActorSystem.anonymous().newActorWithReturn((Integer i) -> i);
 
     actor.ask(1);

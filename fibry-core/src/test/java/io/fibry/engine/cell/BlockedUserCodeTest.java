@@ -141,7 +141,7 @@ class BlockedUserCodeTest {
   @Promise("7.8")
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void blockingExitCallbackDoesNotDelayWaiters(boolean scopeCloses) {
+  void blockingExitCallbackDelaysNeitherCloseNorOtherCallbacks(boolean scopeCloses) {
     var actor = scope.anonymous().newActor((Object message) -> {});
     var callbackDone = new CountDownLatch(1);
     for (int i = 0; i < 3; i++) actor.onExit().thenRun(neverOpened::passUninterruptibly);

@@ -127,7 +127,7 @@ class CutOffFaultTest {
   }
 
   @Test
-  void actorEndsWhenTimerCancelThrows() {
+  void actorEndsAlthoughCancelOfItsTimerThrows() {
     var scope = Variants.scope(o -> o.withScheduler(new UncancellableTimers()));
     var actor = scope.anonymous().newActor((Object message) -> {});
     actor.sendMessageLater("late", Duration.ofHours(1));

@@ -47,7 +47,7 @@ class DrainMemoryFaultTest {
 
   /** The drain has taken the pill, and cannot count the message before it. */
   @Test
-  void stopHookRunsAfterOutOfMemoryErrorAtPoisonPill() {
+  void stopHookRunsDespiteOutOfMemoryErrorAtPoisonPill() {
     var gate = new Gate();
     var scope = new FullHeapScope();
     var stopped = new CountDownLatch(1);

@@ -104,7 +104,7 @@ class HandOverFaultTest {
   }
 
   @Test
-  void drainThatHasRunDoesNotRunAgain() {
+  void offeredDrainThatHasRunElsewhereDoesNotRunAgain() {
     var runCount = new AtomicInteger();
     var hasRun = new CountDownLatch(1);
     var wokenDrain = new Drain(runCount::incrementAndGet);

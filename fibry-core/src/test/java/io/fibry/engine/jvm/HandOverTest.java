@@ -72,7 +72,7 @@ class HandOverTest {
 
   @Promise("6.13")
   @Test
-  void threadNameLoaderAndInterruptDoNotReachNextActor() {
+  void threadNameClassLoaderAndInterruptDoNotReachNextActor() {
     var loader = new ClassLoader() {};
     var threadState = valueInNextHandler(() -> {
       Thread.currentThread().setName("mine");
@@ -254,7 +254,7 @@ class HandOverTest {
   }
 
   @Test
-  void actorThatBlockedAfterWakeUpWakesActorWithoutHandOver() {
+  void wakerThatBlockedEarlierWakesActorWithoutHandOver() {
     var wokenActor = scope.anonymous().newActor((CountDownLatch actorBegun) -> actorBegun.countDown());
     var lateCount = new CompletableFuture<Integer>();
     var self = new AtomicReference<Actor<String>>();
@@ -297,7 +297,7 @@ class HandOverTest {
   }
 
   @Test
-  void killEndsWokenActorBeforeItsStart() {
+  void killOfWokenActorBeforeItsStartEndsIt() {
     var wokenActor = scope.anonymous().newActor((String message) -> {});
     var wakerReturned = new CompletableFuture<Boolean>();
     scope.anonymous().newActor((String message) -> {

@@ -53,7 +53,7 @@ class AbandonedRequestsTest {
 
   @Promise("4.10")
   @Test
-  void cancelOfRequestCallsOnAbandonedOnce() {
+  void cancelOfRequestRunsAbandonedCallbackOnce() {
     var future = actor.sendMessageReturn(new Work());
     Patience.await(answerPromised);
     assertFalse(callbackThread.isDone());
@@ -68,7 +68,7 @@ class AbandonedRequestsTest {
   }
 
   @Test
-  void interruptOfAskCallsOnAbandoned() throws Exception {
+  void interruptOfAskRunsAbandonedCallback() throws Exception {
     var failure = new CompletableFuture<Throwable>();
     var asker = Patience.startFiber(() -> assertThrows(CancellationException.class, () -> actor.ask(new Work())),
         failure);
@@ -81,7 +81,7 @@ class AbandonedRequestsTest {
   }
 
   @Test
-  void timeoutOfAskCallsOnAbandoned() {
+  void timeoutOfAskRunsAbandonedCallback() {
     CompletableFuture<Throwable> failure =
         Patience.callOnFiber(() -> assertThrows(AskTimeoutException.class, () -> actor.ask(new Work(), LIMIT)));
     Patience.await(answerPromised);
@@ -109,7 +109,7 @@ class AbandonedRequestsTest {
   }
 
   @Test
-  void onAbandonedIsNotCalledAfterAnswer() {
+  void abandonedCallbackNeverRunsAfterAnswer() {
     answer.complete("there");
 
     var future = actor.sendMessageReturn(new Work());
@@ -121,7 +121,7 @@ class AbandonedRequestsTest {
   }
 
   @Test
-  void onAbandonedIsCalledWhenCancelRacesWithPromise() {
+  void abandonedCallbackRunsWhenCancelRacesWithReplyWhen() {
     long seed = StressRuns.seed();
     System.out.println("promised answers whose askers give up: -Dfibry.seed=" + seed);
     var random = new Random(seed);

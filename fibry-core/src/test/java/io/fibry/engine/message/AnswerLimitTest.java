@@ -216,7 +216,7 @@ class AnswerLimitTest {
    * is quiet.
    */
   @Test
-  void futureHasFailedOnceClockPassesLimitAndScopeIsQuiet() {
+  void futureIsDoneOnceScopeIsQuietAfterLimitExpired() {
     record Question() implements Request<Question, String> {}
     var actor = scope.anonymous().newActor((Question question, ActorContext<Question> context) -> context
         .replyWhen(question, new CompletableFuture<>()));

@@ -54,7 +54,7 @@ class AnswerTypeTest {
 
   @Promise("4.15")
   @Test
-  void answerOfUndeclaredTypeFailsAskWithClassCastException() {
+  void requestThroughActorFailsIfAnswerHasUndeclaredType() {
     var actor = scope.named("confused").newActorWithReturn((Length length) -> "five");
     Actor<Length> protocolActor = actor;
 
@@ -68,7 +68,7 @@ class AnswerTypeTest {
 
   @Promise("4.15")
   @Test
-  void actorWithReturnMayAnswerOtherTypeThanRequestDeclares() {
+  void requestThroughActorWithReturnAcceptsUndeclaredAnswerType() {
     var actor = scope.anonymous().newActorWithReturn((Length length) -> "five");
 
     assertEquals("five", actor.ask(new Length("hello")));
@@ -80,7 +80,7 @@ class AnswerTypeTest {
    * type than the request declares.
    */
   @Test
-  void pipelineAcceptsRequestsAsPlainMessages() {
+  void pipelineStagesPassRequestsOnAsPlainMessages() {
     var received = new CopyOnWriteArrayList<Length>();
     var pipeline = Pipeline.of(scope.anonymous(), (Length request) -> request).then(3, request -> request)
         .into(received::add);

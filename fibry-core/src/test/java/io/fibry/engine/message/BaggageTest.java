@@ -63,7 +63,7 @@ class BaggageTest {
   @Promise("14.1")
   @ParameterizedTest
   @MethodSource("io.fibry.testing.Variants#all")
-  void handlerSeesBaggageOfSenderForOneMessageOnly(Variant variant) {
+  void handlerSeesBaggageOfSenderOnlyDuringItsMessage(Variant variant) {
     var actor = recordingActor(variant.builder(scope));
     var gate = Gate.occupy(actor); // the messages wait behind the gate, so one thread handles all of them
 
@@ -132,7 +132,7 @@ class BaggageTest {
 
   @Promise("14.2")
   @Test
-  void codeSentByEachSinkMethodSeesBaggage() {
+  void codeSentToSinkSeesBaggageOfSender() {
     var sink = Stereotypes.of(scope.anonymous()).sink(null);
 
     user.runWith("alice", () -> {

@@ -82,7 +82,7 @@ class CancellingTest {
   }
 
   @Test
-  void answeredRequestCannotBeChanged() {
+  void futureOfAnsweredRequestCannotBeChanged() {
     var request = Echo.actor(builder).sendMessageReturn("answer");
     Patience.value(request);
 
@@ -118,7 +118,7 @@ class CancellingTest {
 
   @Promise("4.11")
   @Test
-  void cancelledRequestKeepsNeitherMessageNorStack() {
+  void cancelledRequestRetainsNeitherMessageNorStackTrace() {
     var actor = Echo.actor(scope.anonymous());
     Gate.occupy(actor);
     var request = actor.sendMessageReturn("large");
@@ -135,7 +135,7 @@ class CancellingTest {
   @ParameterizedTest
   @ValueSource(
       strings = {"thenApply", "copy", "minimalCompletionStage", "toCompletableFuture", "thenCombine", "thenCompose"})
-  void chainedCodeNeverRunsOnThreadOfActor(String operation) {
+  void callbackChainedToRequestNeverRunsOnThreadOfActor(String operation) {
     var actor = scope.anonymous().strategy(Strategy.THREAD).newActorWithReturn((Object m) -> {
       if (m instanceof Gate gate) gate.pass();
       return Thread.currentThread();

@@ -65,7 +65,7 @@ class ChainingStressTest {
   }
 
   @Test
-  void thenAcceptReturnsWhileCallbackOfAllOfIsBlocked() {
+  void thenAcceptReturnsWhileOtherCallbackIsBlocked() {
     var actor = Variants.scope(o -> o).anonymous().newActorWithReturn((Object message) -> {
       if (message instanceof Gate gate) gate.pass();
       return 1;

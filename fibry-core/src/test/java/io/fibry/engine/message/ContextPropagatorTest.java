@@ -263,7 +263,7 @@ class ContextPropagatorTest {
 
   @Promise("14.9")
   @Test
-  void propagatorSeesActorInsteadOfEntityAddress() {
+  void propagatorSeesActorOfEntityInsteadOfItsAddress() {
     var actors = new CopyOnWriteArrayList<Actor<Object>>();
     var entities = Entities.open(scope.anonymous(), Duration.ofHours(1), (ActorBuilder<Object> builder, String key) -> {
       actors.add(builder.newActor((Object message) -> {}));

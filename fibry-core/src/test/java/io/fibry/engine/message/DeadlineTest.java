@@ -101,7 +101,7 @@ class DeadlineTest {
   }
 
   @Test
-  void waitForCancelledFutureReturnsTrue() throws Exception {
+  void awaitReturnsTrueForCancelledFuture() throws Exception {
     var future = new CompletableFuture<Void>();
     future.cancel(false);
 
@@ -153,7 +153,7 @@ class DeadlineTest {
 
   @Promise("4.16")
   @Test
-  void handlerOfFutureRequestWithoutLimitHasNoLimit() {
+  void handlerOfSendMessageReturnWithoutLimitHasNoLimit() {
     Job.start(a, askLater(() -> b.ask(Job.act("slow", DeadlineTest::hang))));
     Job.awaitWaits(a);
 
@@ -161,7 +161,7 @@ class DeadlineTest {
   }
 
   @Test
-  void requestFutureSentByHandlerInheritsNoLimit() {
+  void sendMessageReturnInHandlerInheritsNoLimit() {
     askWithinASecond(a,
         Job.act("first",
             () -> b

@@ -86,7 +86,7 @@ class DerivedStageTest {
   @Promise("4.18")
   @ParameterizedTest
   @MethodSource("stages")
-  void cycleThroughStagesIsDetected(WaitMethod waitMethod, Stage stage) {
+  void waitCycleThroughDerivedStagesIsDetected(WaitMethod waitMethod, Stage stage) {
     var cycles = new CopyOnWriteArrayList<AskCycleException>();
     var secondActor = new CompletableFuture<ActorWithReturn<String, Object>>();
     ActorWithReturn<String, Object> firstActor =
@@ -115,7 +115,7 @@ class DerivedStageTest {
   @Promise("4.18")
   @ParameterizedTest
   @EnumSource
-  void cycleThroughExitFuturesIsDetected(WaitMethod waitMethod) {
+  void waitCycleThroughExitFuturesIsDetected(WaitMethod waitMethod) {
     var gate = new Gate();
     var cycles = new AtomicInteger();
     var secondActor = new CompletableFuture<Actor<String>>();
@@ -165,7 +165,7 @@ class DerivedStageTest {
   }
 
   @Test
-  void waitForCallbackAfterAnswerIsNoCycle() {
+  void waitForCallbackOfAnsweredRequestIsNoCycle() {
     var gate = new Gate();
     var asker = new CompletableFuture<ActorWithReturn<String, String>>();
     var askerThread = new CompletableFuture<Thread>();

@@ -60,7 +60,7 @@ class FailureEventsTest {
 
   @Promise("15.4")
   @Test
-  void failureEventHasActorTypeExceptionAndText() {
+  void failureEventHasActorMessageTypeExceptionAndText() {
     var actor = failingActor("failing", new IllegalStateException("on purpose"));
     try (var recorder = Recorder.of("fibry.Failure")) {
       actor.sendMessage("message");
@@ -110,7 +110,7 @@ class FailureEventsTest {
 
   @Promise("15.4")
   @Test
-  void interruptedExceptionOfKilledActorIsNoFailure() {
+  void interruptedExceptionOfKilledActorIsNoFailureEvent() {
     var actor = scope.named("killed").newActor((Object message) -> ((Gate) message).pass());
     try (var recorder = Recorder.of("fibry.Failure")) {
       Gate.occupy(actor);
@@ -123,7 +123,7 @@ class FailureEventsTest {
 
   @Promise("15.5")
   @Test
-  void deadLetterEventHasActorTypeAndReason() {
+  void deadLetterEventHasActorMessageTypeAndReason() {
     var actor = failingActor("dead", new IllegalStateException());
     try (var recorder = Recorder.of("fibry.DeadLetter")) {
       actor.sendMessage("failed");

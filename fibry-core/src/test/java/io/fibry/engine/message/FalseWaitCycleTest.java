@@ -114,7 +114,7 @@ class FalseWaitCycleTest {
 
   @Promise("4.18")
   @Test
-  void cancelledRequestClosesNoCycle() {
+  void cancelledRequestFormsNoWaitCycle() {
     var gate = new Gate();
     var answer = new CompletableFuture<Object>();
     var request = new CompletableFuture<CompletableFuture<Object>>();
@@ -138,7 +138,7 @@ class FalseWaitCycleTest {
 
   @Promise("4.18")
   @Test
-  void actorThatIsBeingKilledClosesNoCycle() {
+  void actorThatIsBeingKilledFormsNoWaitCycle() {
     var killedActor = Job.worker(scope.named("mortal").strategy(Strategy.of(ForkJoinPool.commonPool())));
     var gate = new Gate();
     var answer = new CompletableFuture<Object>();
@@ -159,7 +159,7 @@ class FalseWaitCycleTest {
   }
 
   @Test
-  void interruptedActorClosesNoCycle() {
+  void interruptedActorFormsNoWaitCycle() {
     var outcome = Job.start(a, new Job("outer", () -> b.ask(new Job("inner", () -> {
       Thread.currentThread().interrupt();
       return assertThrows(CancellationException.class, () -> a.ask("back"));

@@ -46,7 +46,7 @@ class FullMailboxFaultTest {
   }
 
   @Test
-  void fullMailboxDropsOnlyMessagesOfItsOwnTimers() {
+  void onlyTimerMessagesToFullMailboxAreDropped() {
     var ticks = new CountDownLatch(3);
     var otherActor = scope.anonymous().newActor((Object message) -> ticks.countDown());
 

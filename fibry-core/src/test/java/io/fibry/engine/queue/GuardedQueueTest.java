@@ -104,7 +104,7 @@ class GuardedQueueTest {
   }
 
   @Test
-  void closedQueueRefusesOffersAndTakesAdmittedPill() {
+  void queueThatStoppedAcceptingRefusesOffersButAdmitsPill() {
     var queue = new GuardedQueue<String>(Mailbox.bounded(1, Overflow.BLOCK));
     queue.offer(entry("a"), true);
     var blockedEntry = entry("b");
@@ -119,7 +119,7 @@ class GuardedQueueTest {
   }
 
   @Test
-  void entriesPutBackComeFirst() {
+  void entriesPutBackPrecedeQueuedEntries() {
     var queue = new GuardedQueue<String>(Mailbox.unbounded().selective());
     queue.offer(entry("c"), true);
 
@@ -170,7 +170,7 @@ class GuardedQueueTest {
   }
 
   @Test
-  void enterAddsEntryOnlyIfThreadRunsAndCapacityIsFree() {
+  void enterAddsEntryOnlyIfRightToRunIsTakenAndCapacityFree() {
     var queue = new GuardedQueue<String>(Mailbox.bounded(2, Overflow.BLOCK));
     assertNull(queue.enter(entry("idle"), true));
     queue.offer(entry("a"), true);
