@@ -90,7 +90,7 @@ class EntitiesEndTest {
   }
 
   @Test
-  void askExitLeavesWaitingMessagesUndelivered() {
+  void askExitOfEntityMakesQueuedMessagesDeadLetters() {
     var gate = occupyAda();
     bank.ada().sendMessage(new Pay(1));
 
@@ -102,7 +102,7 @@ class EntitiesEndTest {
   }
 
   @Test
-  void killInterruptsLivingActor() {
+  void killOfAddressEndsItsBusyActorAsKilled() {
     occupyAda();
     var exit = bank.ada().onExit();
 
@@ -329,7 +329,7 @@ class EntitiesEndTest {
   }
 
   @Test
-  void secondCloseOrKillChangesNothing() {
+  void closeOrKillOfClosedEntitiesChangesNothing() {
     bank.ada().sendMessage(new Pay(1));
 
     bank.accounts.close();

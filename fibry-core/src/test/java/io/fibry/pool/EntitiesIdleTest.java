@@ -166,7 +166,7 @@ class EntitiesIdleTest {
   }
 
   @Test
-  void completedAnswersDoNotKeepActorAlive() {
+  void completedPromisedAnswersDoNotKeepActorAlive() {
     var value = new CompletableFuture<Integer>();
     var answers = new ArrayList<CompletableFuture<Integer>>();
     for (int i = 0; i < 1_000; i++) answers.add(bank.ada().sendMessageReturn(new ReplyLater(value)));
@@ -254,7 +254,7 @@ class EntitiesIdleTest {
   @Promise("23.12")
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void thousandHangingActorsDoNotKeepOthersAlive(boolean closing) {
+  void thousandHangingStopHooksDoNotKeepOtherActorsAlive(boolean closing) {
     var stopCount = new AtomicInteger();
     var gate = new CountDownLatch(1);
     try (var logged = new Logged()) {

@@ -264,7 +264,7 @@ class EntitiesInScopeTest {
 
   @Promise("17.15")
   @Test
-  void rootScopeEndsOnlyFailedEntity() {
+  void failureEscalatedToRootScopeEndsOnlyFailedEntity() {
     var failingEntities = new FailingEntities();
     var entities = Entities.open(ActorSystem.named("free").onFailure(FailurePolicy.escalate().withoutLog()), IDLE,
         failingEntities::birth);

@@ -144,7 +144,7 @@ class EntitiesScopeRulesTest {
 
   @Promise("23.9")
   @Test
-  void askDuringCreationCarriesContext() {
+  void askDuringCreationCarriesContextOfAsker() {
     startCreation("first");
     var answer = new CompletableFuture<String>();
     var asker = Patience.startFiber(() -> {
@@ -274,7 +274,7 @@ class EntitiesScopeRulesTest {
   @Promise("23.10")
   @ParameterizedTest
   @MethodSource("ends")
-  void endDuringCreationEndsEntityAfterCreation(Consumer<Actor<?>> end) {
+  void entityEndedDuringItsCreationEndsAfterCreation(Consumer<Actor<?>> end) {
     var creator = startCreation("first");
     end.accept(accounts.actor("slow"));
     var exit = new CompletableFuture<ExitReason>();

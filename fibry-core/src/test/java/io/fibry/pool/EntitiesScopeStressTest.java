@@ -98,7 +98,7 @@ class EntitiesScopeStressTest {
   }
 
   @Test
-  void messagesOfEntitiesStayInsideTheirScope() {
+  void contextAndDeadLettersOfEntitiesStayInTheirScope() {
     System.out.println("entities in a scope: -Dfibry.seed=" + SEED);
     ActorSystem.configure(o -> o.withDeadLetterListener(letter -> {
       if (letter.message() instanceof Order order)

@@ -194,7 +194,7 @@ class EntitiesTimersTest {
   }
 
   @Test
-  void messageOfTimerSetAfterEndIsDeadLetterAtOnce() {
+  void timerSetAfterEntitiesEndMakesDeadLetterAtOnce() {
     bank.accounts.close();
 
     boolean wasPending = bank.ada().sendMessageLater(new Pay(77), MINUTE).cancel();
