@@ -203,7 +203,7 @@ class BatchEndTest extends BatchFixture {
   }
 
   @Test
-  void closeOnExitRunsAfterLastBatch() {
+  void closeOnExitResourcesCloseInReverseAfterLastBatch() {
     Actor<String> batch =
         newBatch("FIBER").closeOnExit(() -> received.add("first resource"), () -> received.add("second resource"));
     batch.sendMessage("a");
@@ -259,7 +259,7 @@ class BatchEndTest extends BatchFixture {
   record Ping() implements Request<Ping, String> {}
 
   @Test
-  void requestToBatchIsHandledAndFailsWithoutReply() {
+  void requestToBatchIsHandledAndThrowsNoReplyException() {
     Actor<Object> batch = Batch.ofLists(scope.anonymous(), 1, ONE_DAY, received::add);
 
     assertThrows(NoReplyException.class, () -> batch.ask(new Ping()));

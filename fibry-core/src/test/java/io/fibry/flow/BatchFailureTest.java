@@ -150,7 +150,7 @@ class BatchFailureTest extends BatchFixture {
   }
 
   @Test
-  void exceptionOfDeadLetterExplainsThatKeyIsNull() {
+  void deadLetterCauseSaysThatKeyOfMessageIsNull() {
     Actor<String> words = Batch.ofMerged(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), 3, ONE_DAY,
         word -> null, (a, b) -> b, received::add);
 
@@ -209,7 +209,7 @@ class BatchFailureTest extends BatchFixture {
    * handler returns.
    */
   @Test
-  void handlerWaitingForEndOfItsBatchLosesNoMessage() throws Exception {
+  void handlerWaitingThroughSinkForBatchEndLosesNoMessage() throws Exception {
     var gate = new Gate();
     var self = new CompletableFuture<Actor<Integer>>();
     var waiter = new CompletableFuture<Thread>();
@@ -246,7 +246,7 @@ class BatchFailureTest extends BatchFixture {
    * cycle must be detected, so that neither of them hangs.
    */
   @Test
-  void handlerSendingToItsOwnFullBatchDoesNotHang() throws Exception {
+  void handlerSendToFullBatchSucceedsOrThrowsCycleException() throws Exception {
     var self = new CompletableFuture<Actor<Integer>>();
     var cycleCount = new AtomicInteger();
     var handled = new CopyOnWriteArrayList<Integer>();

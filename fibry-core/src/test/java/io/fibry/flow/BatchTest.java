@@ -306,7 +306,7 @@ class BatchTest extends BatchFixture {
    * must set a timer for the full batch, because no later message would cause the hand-over.
    */
   @Test
-  void fullBatchIsHandledAfterHandlerFailsToAskItsBatch() {
+  void fullBatchIsHandledAfterAskOfItsHandlerToBatchFails() {
     var gate = new Gate();
     var allSent = new CountDownLatch(1);
     var self = new CompletableFuture<Actor<Object>>();

@@ -104,7 +104,7 @@ class FlowContractTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void firstFailureEndsMapReduce(String strategy) {
+  void failureOfFirstItemFailsMapReduce(String strategy) {
     var failure = new IOException("item 13");
     Iterable<Integer> endlessItems = () -> IntStream.iterate(0, i -> i + 1).iterator();
 
@@ -135,7 +135,7 @@ class FlowContractTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void sequenceIsPublishedInOrder(String strategy) {
+  void publisherSendsSequenceToActorInOrder(String strategy) {
     var defaultStrategy = BlockBuilder.of(ActorSystem.anonymous()).strategy();
     var received = new ArrayList<Integer>();
     var actor = scope.anonymous().newActor((Integer i) -> {
@@ -154,7 +154,7 @@ class FlowContractTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void askAllAsksEachActor(String strategy) {
+  void askAllReturnsAnswersInOrderOfActors(String strategy) {
     var actors =
         IntStream.range(0, 5).mapToObj(i -> builder(strategy).newActorWithReturn((Integer n) -> n * i)).toList();
 

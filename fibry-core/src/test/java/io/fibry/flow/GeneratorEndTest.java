@@ -100,7 +100,7 @@ class GeneratorEndTest {
   }
 
   @Test
-  void repeatedlyThrownExceptionHasAtMostFourReaderStacks() {
+  void exceptionThrownToManyReadersKeepsFourReaderStacks() {
     var exception = new IllegalStateException("always");
     Generator<Integer> generator = Generator.of(scope.anonymous().onFailure(silentPolicy), 10, out -> {
       throw exception;
@@ -326,7 +326,7 @@ class GeneratorEndTest {
 
   @Promise("22.6")
   @Test
-  void waitingReaderIsParked() {
+  void readerIsParkedUntilProducerYields() {
     var gate = new Gate();
     var element = new CompletableFuture<Integer>();
     Generator<Integer> generator = Generator.of(scope.anonymous(), 1, out -> {

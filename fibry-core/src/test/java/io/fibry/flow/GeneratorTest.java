@@ -299,7 +299,7 @@ class GeneratorTest {
   }
 
   @Test
-  void directStrategyFailsReaderWhenBufferIsFull() {
+  void readerFailsIfProducerOnItsOwnThreadFillsBuffer() {
     var builder = scope.anonymous().strategy(Runnable::run).onFailure(FailurePolicy.resume().withoutLog());
     Generator<Integer> generator = Generator.of(builder, 2, numbersBelow(3));
 

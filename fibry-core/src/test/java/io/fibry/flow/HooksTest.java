@@ -276,7 +276,7 @@ class HooksTest {
   }
 
   @Test
-  void closingScopeEndsRunningHooks() throws Exception {
+  void closingScopeEndsRunningAsynchronousHooks() throws Exception {
     var gate = new Gate();
     var function = halvingFunction().afterAsync((n, r) -> gate.pass());
     function.handle(20);

@@ -156,7 +156,7 @@ class DownloaderContractTest {
   }
 
   @Test
-  void maxDurationsDoNotOverflow() throws IOException {
+  void downloadSucceedsWithLongestLimitAndBackoff() throws IOException {
     try (var web = web()) {
       var maxDuration = Duration.ofSeconds(Long.MAX_VALUE);
 

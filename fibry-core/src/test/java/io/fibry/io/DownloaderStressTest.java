@@ -71,7 +71,7 @@ class DownloaderStressTest {
   }
 
   @Test
-  void everyDownloadEndsHoweverDownloaderEnds() {
+  void everyDownloadCompletesHoweverItsDownloaderEnds() {
     System.out.println("DownloaderStressTest -Dfibry.seed=" + seed);
     var random = new Random(seed);
     var strategies = new ArrayList<>(Variants.STRATEGIES.keySet());

@@ -92,7 +92,7 @@ class DownloaderTest {
   }
 
   @Test
-  void downloadAfterRedirectionHasNewUri() throws IOException {
+  void redirectedDownloadHasUriOfRedirectionTarget() throws IOException {
     try (var web = new ScriptedWebServer((head,
         out) -> out.write((head.startsWith("GET /old")
             ? "HTTP/1.1 302 Found\r\nLocation: /new\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
@@ -166,7 +166,7 @@ class DownloaderTest {
   }
 
   @Test
-  void endlessBodyIsCutOff() {
+  void downloadOfEndlessBodyFailsAndClosesConnection() {
     try (var web = new ScriptedWebServer((head, out) -> {
       out.write("HTTP/1.1 200 OK\r\n\r\n".getBytes());
       writeForever(out);
@@ -210,7 +210,7 @@ class DownloaderTest {
   }
 
   @Test
-  void truncatedBodyIsFailure() {
+  void truncatedBodyFailsDownload() {
     try (var web = ScriptedWebServer.respondingWith("HTTP/1.1 200 OK", "Content-Length: 500", "", "hello")) {
       var failure = assertThrows(IOException.class, () -> downloader.ask(web.uri("/")));
 
@@ -273,7 +273,7 @@ class DownloaderTest {
   }
 
   @Test
-  void downloadBeyondItsLimitIsCutOff() {
+  void downloadBeyondTimeLimitFailsAndClosesConnection() {
     var clock = new Clock();
     var steps = new AtomicInteger();
     try (var web = new ScriptedWebServer((head, out) -> sendSlowly(out, steps));

@@ -42,7 +42,7 @@ class BlocksTest {
   }
 
   @Test
-  void topicOfRecipeUsesStrategyOfBuilder() {
+  void topicUsesStrategyOfBuilder() {
     var topic = recipes.<String>topic();
     topic.subscribeToLatest(news -> received.add(news + isOnThread()));
 
@@ -92,7 +92,7 @@ class BlocksTest {
   }
 
   @Test
-  void poolBuilderHasStrategyOfBuilder() {
+  void builderOfPoolRecipeKeepsStrategy() {
     assertSame(Strategy.THREAD, BlockBuilder.of(recipes.pool(2)).strategy());
   }
 }

@@ -15,7 +15,7 @@ class DescriptorsTest {
 
   /** A connection of an ended server still has the port, but does not listen. */
   @Test
-  void socketIsFoundAsLongAsItListens() throws Exception {
+  void portIsListeningOnlyUntilItsServerSocketCloses() throws Exception {
     Descriptors.countOpen(); // skips the test if descriptors are not shown
     var server = new ServerSocket(0, 1, LOOPBACK);
     var datagramSocket = new DatagramSocket(0, LOOPBACK);
@@ -37,7 +37,7 @@ class DescriptorsTest {
   }
 
   @Test
-  void socketOnWildcardAddressIsFound() throws Exception {
+  void portOfServerSocketOnWildcardAddressIsListening() throws Exception {
     Descriptors.countOpen(); // skips the test if descriptors are not shown
     try (var server = new ServerSocket()) {
       server.bind(new InetSocketAddress(0));

@@ -32,13 +32,13 @@ class DurationsTest {
       PT-1S, -1 s
       PT-0.0000005S, -500 ns
       """)
-  void durationHasShortText(Duration duration, String text) {
+  void durationTextUsesAtMostTwoFittingUnits(Duration duration, String text) {
     assertEquals(text, Durations.text(duration));
     assertEquals(text, Durations.textOfNanos(duration.toNanos()));
   }
 
   @Test
-  void longestDurationsHaveTexts() {
+  void textsOfLongestDurationsDoNotOverflow() {
     assertEquals("for ever", Durations.text(ChronoUnit.FOREVER.getDuration()));
     assertEquals("-for ever", Durations.text(Duration.ofSeconds(Long.MIN_VALUE)));
     assertEquals("106751 d 23 h", Durations.textOfNanos(Long.MAX_VALUE));
