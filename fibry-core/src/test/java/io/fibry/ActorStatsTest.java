@@ -119,7 +119,7 @@ class ActorStatsTest {
   /** The senders are platform threads, so that they refuse messages at the same time. */
   @Promise("19.17")
   @Test
-  void refusalsOfConcurrentSendersAreAllCounted() {
+  void refusalsOfConcurrentPlatformThreadsAreAllCounted() {
     var actor = scope.named("full").mailbox(Mailbox.bounded(1, Overflow.REJECT)).newActor(Gate::passOrThrow);
     Gate.occupy(actor);
     actor.sendMessage("waits");
@@ -172,7 +172,7 @@ class ActorStatsTest {
 
   @Promise("19.19")
   @Test
-  void refusedMessagesOfPoolCountAtPool() {
+  void poolStatsAndDumpShowRefusedMessages() {
     var pool = Pools.fixed(scope.named("pool").mailbox(Mailbox.bounded(1, Overflow.REJECT)), 1)
         .newActor((Gate gate) -> gate.pass());
     var gate = new Gate();
@@ -187,7 +187,7 @@ class ActorStatsTest {
 
   @Promise("19.19")
   @Test
-  void concurrentRefusalsAreAllCounted() {
+  void refusalsOfConcurrentFibersAreAllCounted() {
     var actor = scope.named("full").mailbox(Mailbox.bounded(1, Overflow.REJECT)).newActor((Gate gate) -> gate.pass());
     var gate = new Gate();
     actor.sendMessage(gate);

@@ -156,7 +156,7 @@ class BuilderTest {
 
   @Promise("4.8")
   @Test
-  void requestFailsWithNoReplyExceptionIfHandlerIsSkipped() {
+  void requestFailsWithNoReplyIfInterceptorSkipsHandler() {
     var actor = scope.anonymous().intercept((Object m, Handler.Task next) -> {}).newActorWithReturn((Object m) -> m);
 
     assertThrows(NoReplyException.class, () -> actor.ask("skipped"));

@@ -112,7 +112,7 @@ class ContractEndingTest {
   @Promise("7.6")
   @ParameterizedTest
   @MethodSource("io.fibry.testing.Variants#all")
-  void actorWithoutMessagesEndsOnExitRequestKillOrPill(Variant variant) {
+  void unusedActorEndsAfterAskExitKillOrPoisonPill(Variant variant) {
     var exitedActor = actor(variant);
     var killedActor = actor(variant);
     var poisonedActor = actor(variant);

@@ -118,7 +118,7 @@ class ContractSupervisionTest {
   @Promise("16.4")
   @ParameterizedTest
   @MethodSource("io.fibry.testing.Variants#all")
-  void closingScopeHandlesQueuedMessages(Variant variant) {
+  void closingScopeHandlesMessagesQueuedBeforeClose(Variant variant) {
     var actor = actor(variant, RESTART);
     var gate = Gate.occupy(actor);
     for (int i = 0; i < 5; i++) actor.sendMessage(i);
