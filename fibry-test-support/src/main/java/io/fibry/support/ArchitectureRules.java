@@ -134,7 +134,7 @@ public abstract class ArchitectureRules {
   }
 
   @Test
-  void exemptDependenciesExist() {
+  void exemptDependenciesExistInCode() {
     var dependencies = new TreeSet<String>();
     eachDependency((from, to, text) -> dependencies.add(describe(from, to)));
 
@@ -145,7 +145,7 @@ public abstract class ArchitectureRules {
   // ---- packages, and the picture of them
 
   @Test
-  void packagesWithManyFilesMatchList() {
+  void packagesWithTooManyFilesMatchExemptions() {
     var files = new TreeMap<String, Set<String>>();
     for (var type : MAIN) if (!type.getSimpleName().equals("package-info"))
       files.computeIfAbsent(type.getPackageName(), name -> new TreeSet<>()).add(outermost(type).getSimpleName());
@@ -162,7 +162,7 @@ public abstract class ArchitectureRules {
    * packages that does not follow from other dependencies.
    */
   @Test
-  void documentedDiagramMatchesCode() throws IOException {
+  void architectureDiagramMatchesPackageDependencies() throws IOException {
     if (layers().size() < 2) return;
     var document = fromRoot("docs/architecture.md");
     var text = Files.readString(document);
@@ -223,7 +223,7 @@ public abstract class ArchitectureRules {
   // ---- the types that users see
 
   @Test
-  void publicTypesMatchListAndExports() throws IOException {
+  void exportedPublicTypesMatchExpectedTypes() throws IOException {
     var exportedPackages = exportedPackages();
 
     var types = MAIN.stream().filter(type -> isPublic(type) && type.isTopLevelClass())
@@ -342,7 +342,7 @@ public abstract class ArchitectureRules {
   // ---- cycles
 
   @Test
-  void dependencyCyclesMatchList() {
+  void dependencyCyclesMatchPermittedCycles() {
     var dependencies = new TreeMap<String, Set<String>>();
     eachDependency((from, to, text) -> {
       if (!outermost(from).equals(outermost(to)) && !isExempt(from, to))
