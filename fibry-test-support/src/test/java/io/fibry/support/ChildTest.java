@@ -83,7 +83,7 @@ class ChildTest {
   }
 
   @Test
-  void linesAreAwaitedInOrder() {
+  void awaitLineFindsOnlyLinesAfterPreviousMatch() {
     try (var child = shell("echo a; echo b; echo a; echo c")) {
       child.awaitLine("b");
       child.awaitLine("a");
@@ -161,7 +161,7 @@ class ChildTest {
   }
 
   @Test
-  void missingProgramIsReported() {
+  void startOfMissingProgramThrowsException() {
     assertFalse(assertThrows(UncheckedIOException.class, () -> Child.start(List.of("/no/such/program")))
         .getMessage().isEmpty());
   }

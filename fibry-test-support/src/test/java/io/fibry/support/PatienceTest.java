@@ -82,7 +82,7 @@ class PatienceTest {
   }
 
   @Test
-  void callIsRepeatedOnlyAfterExpectedFailures() {
+  void valueDespiteRepeatsCallOnlyAfterExpectedFailure() {
     var calls = new AtomicInteger();
 
     assertEquals(3, Patience.valueDespite(IllegalStateException.class, () -> {
@@ -107,7 +107,7 @@ class PatienceTest {
   }
 
   @Test
-  void waitsReturnAsSoonAsConditionIsTrue() throws InterruptedException {
+  void waitsReturnOnceTheirConditionIsTrue() throws InterruptedException {
     var latch = new CountDownLatch(1);
     var thread = Patience.startFiber(() -> Patience.await(latch));
     latch.countDown();

@@ -110,7 +110,7 @@ class TestLimitTest {
   }
 
   @Test
-  void loopIgnoringInterruptsFailsItsTest() {
+  void endlessTestThatIgnoresInterruptsFailsAtLimit() {
     var text = outputOf(IgnoresInterrupts.class);
 
     assertTrue(text.contains("testNeverEnds() did not end in 0 minutes"), text);
