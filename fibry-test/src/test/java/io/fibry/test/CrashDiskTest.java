@@ -99,7 +99,7 @@ class CrashDiskTest {
   }
 
   @Test
-  void truncatedBytesAreZero() throws IOException {
+  void bytesOfTruncatedFileAreZeroAfterItGrowsAgain() throws IOException {
     var disk = CrashDisk.empty();
     disk.create("file", 2_000);
     disk.write("file", 0, ByteBuffer.wrap("x".repeat(2_000).getBytes(StandardCharsets.US_ASCII)));

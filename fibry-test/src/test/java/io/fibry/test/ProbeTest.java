@@ -151,7 +151,7 @@ class ProbeTest {
   }
 
   @Test
-  void requestSentAsMessageIsRecorded(TestScope scope) {
+  void probeRecordsRequestSentAsPlainMessage(TestScope scope) {
     Probe<Mail> post = Probe.<Mail>of(scope, "post").answer(Count.class, count -> 3);
 
     post.actor().sendMessage(new Count());

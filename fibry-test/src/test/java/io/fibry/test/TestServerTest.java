@@ -63,7 +63,7 @@ class TestServerTest {
   }
 
   @Test
-  void incompleteResponseFails() {
+  void requestFailsIfResponseIsIncomplete() {
     try (var scope = TestScope.fibers(); var web = TestServer.open(scope, ROUTES)) {
       var failure = Patience.failure(web.sendLater(TestRequest.of("GET /broken")));
 
@@ -74,7 +74,7 @@ class TestServerTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void limitsFollowTestClock(boolean isLimited) {
+  void timeLimitsFollowTestClock(boolean isLimited) {
     try (var scope = TestScope.fibers()) {
       var routes = HttpRoutes.none().text("GET /later", exchange -> {
         scope.clock().sleepUntil(Duration.ofMinutes(10).toNanos());
@@ -92,7 +92,7 @@ class TestServerTest {
   }
 
   @Test
-  void missingResponseIsReportedWithAdvice() {
+  void failureWithoutResponseNamesRequest() {
     try (var scope = TestScope.fibers()) {
       var web = TestServer.open(scope, HttpRoutes.none().text("GET /later", exchange -> {
         scope.clock().sleepUntil(Duration.ofMinutes(1).toNanos());

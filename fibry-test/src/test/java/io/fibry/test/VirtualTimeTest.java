@@ -152,7 +152,7 @@ class VirtualTimeTest {
   }
 
   @Test
-  void handlerSleepingOnTestClockWakesAtItsTimeAndEndsWithKill() {
+  void handlerSleepingOnTestClockWakesOnTimeAndEndsWhenKilled() {
     var actor =
         scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()).newActorWithReturn((String message) -> {
           scope.clock().sleepUntil(SECOND.toNanos());
