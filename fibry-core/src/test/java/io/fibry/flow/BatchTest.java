@@ -155,7 +155,7 @@ class BatchTest extends BatchFixture {
    * the batch is due.
    */
   @Test
-  void nextMessageEndsBatchWhenTimerMessageIsLost() throws Exception {
+  void nextMessageEndsDueBatchIfTimerMessageWasLost() throws Exception {
     var gate = new Gate();
     Actor<String> log = Batch.ofMerged(scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)), 10, SECOND,
         message -> message, (a, b) -> {

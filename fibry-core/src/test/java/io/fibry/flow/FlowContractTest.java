@@ -104,7 +104,7 @@ class FlowContractTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void failureOfFirstItemFailsMapReduce(String strategy) {
+  void failureOfOneItemFailsMapReduceOfEndlessItems(String strategy) {
     var failure = new IOException("item 13");
     Iterable<Integer> endlessItems = () -> IntStream.iterate(0, i -> i + 1).iterator();
 

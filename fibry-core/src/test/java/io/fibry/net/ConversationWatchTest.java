@@ -226,7 +226,7 @@ class ConversationWatchTest {
   }
 
   @Test
-  void dumpShowsConversationBeforeFirstRead() throws IOException {
+  void dumpShowsConversationThatHasNotReadYet() throws IOException {
     var acceptor = TcpAcceptor.open(scope.named("slow"), 0, client -> gate.pass(), o -> o);
     try (var client = new Client(acceptor.port())) {
       Patience.await(gate.entered);

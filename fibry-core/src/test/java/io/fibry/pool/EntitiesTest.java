@@ -107,7 +107,7 @@ class EntitiesTest {
   }
 
   @Test
-  void creationFunctionMayReturnAnyKindOfActor() {
+  void creationFunctionMayReturnActorOfOtherBuilder() {
     var entities = bank.openEntities(name -> bank.scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.DROP_OLDEST))
         .newActor(order -> bank.events.add(name + " " + order)));
 

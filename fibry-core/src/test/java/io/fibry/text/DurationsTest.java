@@ -32,7 +32,7 @@ class DurationsTest {
       PT-1S, -1 s
       PT-0.0000005S, -500 ns
       """)
-  void durationTextUsesAtMostTwoFittingUnits(Duration duration, String text) {
+  void textOfDurationHasAtMostTwoUnits(Duration duration, String text) {
     assertEquals(text, Durations.text(duration));
     assertEquals(text, Durations.textOfNanos(duration.toNanos()));
   }

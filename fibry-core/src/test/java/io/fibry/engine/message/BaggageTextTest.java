@@ -80,7 +80,7 @@ class BaggageTextTest {
 
   @Promise("14.10")
   @Test
-  void textRestoresBaggageOfSender() {
+  void baggageWrittenAsTextIsRestoredForHandler() {
     var text = new StringBuilder();
     tenant.with("acme & söhne = 1%\n\t+",
         () -> trace.with("00-ab-cd-01", () -> text.append(textOf(scope, actor))));
@@ -97,7 +97,7 @@ class BaggageTextTest {
 
   @Promise("14.10")
   @Test
-  void propagatorWithoutTextWritesNothing() {
+  void propagatorWithoutTextSupportWritesNothing() {
     user.runWith("alice", () -> assertEquals("", textOf(scope, actor)));
   }
 

@@ -235,7 +235,7 @@ class CancellingTest {
   }
 
   @Test
-  void interruptedGetThrowsInterruptedExceptionAndKeepsRequest() {
+  void interruptedGetThrowsAndDoesNotCancelRequest() {
     var actor = Echo.actor(scope.anonymous());
     Gate.occupy(actor);
     var request = actor.sendMessageReturn("waits");

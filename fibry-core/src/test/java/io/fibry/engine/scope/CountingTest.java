@@ -100,7 +100,7 @@ class CountingTest {
 
   @Promise("19.14")
   @Test
-  void stageWithSeveralWorkersCountsEachMessageOnce() {
+  void pipelineStageCountsEachMessageOnceDespiteSeveralWorkers() {
     var results = new CopyOnWriteArrayList<Integer>();
     var numbers = Pipeline.of(scope.named("numbers"), (Integer n) -> n).then(3, n -> n + 1).into(results::add);
     for (int i = 0; i < 9; i++) numbers.sendMessage(i);
