@@ -30,7 +30,7 @@ class CrashDiskTest {
   }
 
   @Test
-  void answeredRequestSurvivesPowerCut() {
+  void effectOfAnsweredRequestSurvivesPowerCut() {
     long seed = System.nanoTime();
     // @start region="disk"
     var disk = CrashDisk.empty();

@@ -79,7 +79,7 @@ class GoldenTest {
   }
 
   @Test
-  void oldFormMakesOldBytesReadable() {
+  void declaredOldFormMakesOldBytesReadable() {
     checkFailure(Codec.of(First.Event.class));
     var third = Codec.of(Third.Event.class, forms -> forms.readOld("Deposited", First.Deposited.class,
         old -> new Third.Deposited(old.cents(), "EUR")));

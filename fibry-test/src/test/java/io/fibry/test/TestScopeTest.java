@@ -246,7 +246,7 @@ class TestScopeTest {
   }
 
   @Test
-  void closeWithinLimitReportsUndeliveredMessages() {
+  void reportOfCloseWithinHasUndeliveredMessage() {
     var scope = TestScope.fibers();
     var clerk = waitingActor(scope);
     clerk.sendMessages(List.of("wait", "never begun"));
