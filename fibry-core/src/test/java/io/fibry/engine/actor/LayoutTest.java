@@ -49,7 +49,7 @@ class LayoutTest {
   }
 
   @Test
-  void behaviorTakes24Bytes() {
+  void behaviorOfActorIsOneObjectOf24Bytes() {
     var cell = (ActorCell) (Actor<?>) ActorSystem.anonymous().newActor((String message) -> {});
 
     assertEquals(24, size(ActorInternals.behavior(cell).getClass()));
@@ -151,7 +151,7 @@ class LayoutTest {
   }
 
   @Test
-  void nameAndCountsOfActorTake40Bytes() throws ClassNotFoundException {
+  void objectOfActorsNameAndMessageCountsTakes40Bytes() throws ClassNotFoundException {
     assertEquals(40, size(Class.forName("io.fibry.engine.cell.NameAndCounts")));
   }
 

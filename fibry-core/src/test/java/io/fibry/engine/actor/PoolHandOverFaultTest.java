@@ -100,7 +100,7 @@ class PoolHandOverFaultTest {
   }
 
   @Test
-  void messageBeforePillIsHandledWhenPillComesDuringHandOver() {
+  void messageIsHandledIfPoisonPillFollowsDuringWorkerStart() {
     var strategy = new HookedStrategy(true);
     var handled = new CopyOnWriteArrayList<Object>();
     var startGate = new Gate();
@@ -177,7 +177,7 @@ class PoolHandOverFaultTest {
   }
 
   @Test
-  void messageRunsOnceWhenKillFailsDuringHandOver() {
+  void requestCompletesIfClockFailsAtKillDuringWorkerStart() {
     var strategy = new HookedStrategy(true);
     var clockFails = new boolean[1];
     var ownScope =
@@ -239,7 +239,7 @@ class PoolHandOverFaultTest {
   }
 
   @Test
-  void retirementTimerIsSetAgainAfterFailure() {
+  void workerRetiresAlthoughFirstRetirementTimerCouldNotBeSet() {
     var failuresLeft = new AtomicInteger(1);
     var ownScope = Variants.scope(o -> o.withScheduler(clock));
     var failingClock = new Clock() {
@@ -270,7 +270,7 @@ class PoolHandOverFaultTest {
   }
 
   @Test
-  void messagesOfOneKeyKeepTheirOrderAcrossRestart() {
+  void messagesOfOneKeyKeepTheirOrderAcrossWorkerRestart() {
     var strategy = new ManualStrategy();
     var ownScope = Variants.scope(o -> o.withScheduler(clock));
     var handled = new CopyOnWriteArrayList<Object>();
@@ -292,7 +292,7 @@ class PoolHandOverFaultTest {
   }
 
   @Test
-  void workerThatMustEndGetsNoMoreMessages() {
+  void messageIsHandledWhenWorkerRestartsDuringRetirement() {
     var strategy = new ManualStrategy();
     var ownScope = Variants.scope(o -> o.withScheduler(clock).withDeadLetterListener(letters));
     var handled = new AtomicInteger();
@@ -353,7 +353,7 @@ class PoolHandOverFaultTest {
   }
 
   @Test
-  void timerMessageWithoutKeyIsDeadLetter() {
+  void timerMessageIsDeadLetterWhenKeyFunctionThrows() {
     var ownScope = Variants.scope(o -> o.withScheduler(clock).withDeadLetterListener(letters));
     var pool = Pools.byKey(ownScope.anonymous(), 2, (Object message) -> ((String) message).substring(5))
         .newActor((Object message) -> {});

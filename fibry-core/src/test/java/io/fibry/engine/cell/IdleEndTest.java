@@ -96,7 +96,7 @@ class IdleEndTest {
 
   @Promise("7.3")
   @Test
-  void resourceIsClosedOnThreadOfActor() {
+  void closeOnExitResourceIsClosedOnThreadOfActor() {
     assertRunsOnActorThread(close -> builder.newActor(message -> {}).closeOnExit(close::run));
   }
 
@@ -108,7 +108,7 @@ class IdleEndTest {
   }
 
   @Test
-  void stopHookDoesNotRunWithoutState() {
+  void stopHookDoesNotRunIfStateWasNeverCreated() {
     var actor = builder.initialState(() -> 1).onStop(state -> letters.all.clear())
         .newActor((Integer state, Object message) -> {});
 
@@ -118,7 +118,7 @@ class IdleEndTest {
   }
 
   @Test
-  void pendingTimerBecomesDeadLetterOnClose() {
+  void messageOfPendingTimerBecomesDeadLetterOnClose() {
     var actor = builder.newActor(message -> {});
     actor.sendMessageLater("tea", Duration.ofDays(1));
 
@@ -129,7 +129,7 @@ class IdleEndTest {
   }
 
   @Test
-  void closeNotifiesWatchersAndCallbacks() {
+  void closeNotifiesWatchersAndOnExitCallbacks() {
     var notification = new CompletableFuture<Object>();
     var callbackThread = new CompletableFuture<Thread>();
     var actor = builder.newActor(message -> {});
@@ -170,7 +170,7 @@ class IdleEndTest {
    * When the stack is almost exhausted, a close either ends the actor, or throws and has no effect.
    */
   @Test
-  void stackOverflowInCloseLeavesNoHalfEndedActor() {
+  void closeThatOverflowsStackLeavesActorEitherOpenOrEnded() {
     long seed = StressRuns.seed();
     System.out.println("closes with a stack overflow: -Dfibry.seed=" + seed);
     var edge = new StackEdge(new SplittableRandom(seed));

@@ -65,7 +65,7 @@ class InlineTest {
 
   @Promise("6.9")
   @Test
-  void idleActorRunsOnAskersVirtualThread() {
+  void idleActorHandlesRequestOnAskersVirtualThread() {
     var actor = threadReturningActor(inlineBuilder);
 
     assertTrue(onVirtualThread(() -> actor.ask("who") == Thread.currentThread()));
@@ -78,7 +78,7 @@ class InlineTest {
   /** The handler uses up the limit, so no time remains to wait for the promised answer. */
   @Promise("6.9")
   @Test
-  void limitOfPromisedAnswerIncludesTimeOfInlineHandler() {
+  void askLimitIncludesTimeOfInlineHandlerThatPromisesAnswer() {
     var limit = Duration.ofHours(1);
     var limitedScope = scope.openScope("limited", o -> o.withAskLimit(limit));
     var actor = limitedScope.anonymous().inlineRequests().newActor((Get request, ActorContext<Get> context) -> {
@@ -119,7 +119,7 @@ class InlineTest {
 
   @Promise("6.9")
   @Test
-  void platformThreadNeverRunsInlineActor() {
+  void askerOnPlatformThreadNeverRunsHandlerInline() {
     var actor = threadReturningActor(inlineBuilder);
 
     assertNotEquals(Thread.currentThread(), actor.ask("who"));
@@ -127,14 +127,14 @@ class InlineTest {
 
   @Promise("6.9")
   @Test
-  void requestWithOwnLimitIsNeverInline() {
+  void requestWithExplicitLimitNeverRunsOnAskersThread() {
     var actor = threadReturningActor(inlineBuilder);
 
     assertFalse(onVirtualThread(() -> actor.ask("who", Patience.LONG) == Thread.currentThread()));
   }
 
   @Test
-  void requestIsNotInlineWithoutOption() {
+  void requestIsNotInlineUnlessBuilderSetsInlineRequests() {
     var actor = threadReturningActor(scope.anonymous());
 
     assertFalse(onVirtualThread(() -> actor.ask("who") == Thread.currentThread()));
@@ -166,7 +166,7 @@ class InlineTest {
   }
 
   @Test
-  void inlineAskReturnsRepliesAndFailsWithoutReply() {
+  void inlineAskReturnsReplyOrThrowsNoReplyException() {
     var stage = new CompletableFuture<String>();
     var actor = inlineBuilder.newActor((Object m, ActorContext<Object> context) -> {
       var get = (Get) m;
@@ -185,7 +185,7 @@ class InlineTest {
   }
 
   @Test
-  void promisedAnswerTimesOutAtScopeLimit() {
+  void inlineAskForPromisedAnswerTimesOutAtScopeLimit() {
     var actor = inlineBuilder
         .newActor((Object m, ActorContext<Object> context) -> context.replyWhen((Get) m, new CompletableFuture<>()));
     var failure = new CompletableFuture<Throwable>();
@@ -307,7 +307,7 @@ class InlineTest {
   }
 
   @Test
-  void inlineHandlerSeesCancellationAtLimitOfScope() throws Exception {
+  void inlineHandlerFindsRequestCancelledAfterAskLimitOfScope() throws Exception {
     var actor = inlineBuilder.newActorWithReturn((Object m, ActorContext<Object> context) -> {
       boolean cancelledBeforeLimit = context.isCancelled();
       clock.advance(Duration.ofSeconds(30));

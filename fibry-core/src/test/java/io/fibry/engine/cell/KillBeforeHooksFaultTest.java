@@ -20,7 +20,7 @@ class KillBeforeHooksFaultTest {
   }
 
   @Test
-  void killBetweenPillAndHookInterruptsHook() {
+  void killBetweenPoisonPillAndExitHooksInterruptsHooks() {
     cell.extras().interruptHooks();
 
     cell.extras().beginHooks(activationForHooks());
@@ -29,7 +29,7 @@ class KillBeforeHooksFaultTest {
   }
 
   @Test
-  void hookIsNotInterruptedWithoutKill() {
+  void exitHooksAreNotInterruptedWithoutKill() {
     cell.extras().beginHooks(activationForHooks());
 
     assertFalse(Thread.interrupted());

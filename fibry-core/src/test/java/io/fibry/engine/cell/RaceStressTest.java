@@ -34,7 +34,7 @@ class RaceStressTest {
 
   @ParameterizedTest
   @MethodSource("variants")
-  void eachRequestWakesActor(Variants.Variant variant) {
+  void eachRequestSentAsActorBecomesIdleIsAnswered(Variants.Variant variant) {
     long seed = StressRuns.seed();
     System.out.println("pings on " + variant + ": -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
@@ -51,7 +51,7 @@ class RaceStressTest {
 
   @ParameterizedTest
   @MethodSource("variants")
-  void concurrentStopsGiveOneExitReasonAndRunStopHookOnce(Variants.Variant variant) {
+  void concurrentStopsGiveOneExitReasonAndAtMostOneStopHookRun(Variants.Variant variant) {
     long seed = StressRuns.seed();
     System.out.println("concurrent ends on " + variant + ": -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
@@ -83,7 +83,7 @@ class RaceStressTest {
   }
 
   @Test
-  void nameHasOneOwnerAtATime() {
+  void nameBelongsToOneLivingActorAtATime() {
     var scope = Variants.scope(o -> o);
     var owners = new AtomicInteger();
     var hasTwoOwners = new AtomicBoolean();

@@ -166,7 +166,7 @@ class RedeliveryTest {
 
   @Promise("17.20")
   @Test
-  void resumedActorWaitsForBackoff() {
+  void resumedActorHandlesNextMessageOnlyAfterBackoff() {
     var actor = scope.named("teller").onFailure(FailurePolicy.resume().withBackoff(SECOND, SECOND))
         .newActor((Object message) -> {
           log.add(message);

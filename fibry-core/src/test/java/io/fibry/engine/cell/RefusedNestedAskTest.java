@@ -101,7 +101,7 @@ class RefusedNestedAskTest {
 
   @Promise("17.16")
   @Test
-  void actorKeepsStateWhenFutureOfNestedRequestIsRefused() {
+  void actorKeepsStateWhenWaitForRefusedNestedRequestThrows() {
     payments.close();
     var account = account(FailurePolicy.stop(), target -> switch (handledCount.get() % 2) {
       case 0 -> target.sendMessageReturn("charge").get();
@@ -234,7 +234,7 @@ class RefusedNestedAskTest {
 
   @Promise("17.18")
   @Test
-  void equalFailuresLogStackOncePerSecond() {
+  void equalFailuresOfOneActorLogStackOncePerSecond() {
     var actor = app.named("broken").newActor((Integer i) -> {
       if (i >= 0) throw new IllegalStateException("planned " + i);
     });

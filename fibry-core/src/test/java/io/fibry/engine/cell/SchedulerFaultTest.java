@@ -52,7 +52,7 @@ class SchedulerFaultTest {
   @Promise("12.5")
   @ParameterizedTest(name = "{0}")
   @MethodSource("timerCalls")
-  void actorHoldsNoMonitorWhileSchedulerIsCalled(String name, TimerCall timerCall) {
+  void actorHoldsNoMonitorWhileItCallsScheduler(String name, TimerCall timerCall) {
     var lock = new Object();
     var scheduleCalled = new CountDownLatch(1);
     var reason = new CompletableFuture<ExitReason>();

@@ -58,7 +58,7 @@ class StashTest {
   }
 
   @Test
-  void stopHookRunsDespiteErrorAtStashedMessage() {
+  void stopHookRunsDespiteErrorAtUndeliveredStashedMessage() {
     var builder = BlockBuilder.of(selectiveBuilder).ignoreLost(m -> {
       if (m.equals("broken")) throw new StackOverflowError("planned");
       return false;
@@ -113,7 +113,7 @@ class StashTest {
   }
 
   @Test
-  void requestCancelledBeforeStashIsNoFailure() {
+  void requestCancelledBeforeStashCountsAsCancelledNotFailed() {
     var gate = new Gate();
     var actor = selectiveBuilder.newActor((Object m, ActorContext<Object> context) -> {
       gate.pass();

@@ -95,7 +95,7 @@ class SuspensionFaultTest {
    * lock and reads the actor's state would deadlock.
    */
   @Test
-  void actorHoldsNoMonitorWhileSchedulerIsCalled() {
+  void actorHoldsNoMonitorWhileItCallsScheduler() {
     var lock = new Object();
     var scheduleCalled = new CountDownLatch(1);
     var reason = new CompletableFuture<ExitReason>();

@@ -231,7 +231,7 @@ class SuspensionTest {
 
   @Promise("17.3")
   @Test
-  void pillWaitsBehindMessagesDuringBackoff() {
+  void poisonPillEndsActorAfterMessagesQueuedDuringBackoff() {
     var actor = actor();
     fail(actor);
     actor.sendMessage("a");

@@ -229,7 +229,7 @@ class TimersTest {
   }
 
   @Test
-  void keyWithThrowingHashCodeSetsNoTimer() {
+  void timerIsNotSetWhenHashCodeOfItsKeyThrows() {
     assertThrows(IllegalStateException.class,
         () -> actor.sendMessageLater(new FailingKey(), "late", Duration.ofMinutes(1)));
     advanceMinutes(1);

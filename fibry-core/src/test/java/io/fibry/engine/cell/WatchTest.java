@@ -296,7 +296,7 @@ class WatchTest {
 
   @Promise("18.2")
   @Test
-  void watchEndsWhenWatcherEnds() {
+  void exitOfWatchedActorIsNotSentToEndedWatcher() {
     var letters = new RecordedLetters();
     var watcherScope = Variants.scope(letters);
     var target = newPlainActor();
