@@ -99,7 +99,7 @@ class JvmExitTest {
 
   @Promise("13.3")
   @Test
-  void signalRunsShutdownHookAndEndsWaitingMain() throws Exception {
+  void terminationSignalRunsShutdownHookAndEndsWaitingMain() throws Exception {
     try (var child = Child.java(List.of(), WaitingMain.class)) {
       child.awaitLine("ready");
 
@@ -128,7 +128,7 @@ class JvmExitTest {
    */
   @EnabledForJreRange(max = JRE.JAVA_21) // later versions park fibers without this class
   @Test
-  void fiberParkingClassIsInitializedBeforeFirstPark() throws Exception {
+  void jdkClassForParkingIsInitializedBeforeFirstActorIsCreated() throws Exception {
     try (var child = Child.java(List.of("-Xlog:class+init=info"), CreatingMain.class)) {
       String printed = child.awaitExit(0);
 
@@ -138,7 +138,7 @@ class JvmExitTest {
   }
 
   @Test
-  void classLoaderOfFirstLibraryUserIsCollected() throws Exception {
+  void classLoaderOfCodeThatFirstUsedFibryIsCollected() throws Exception {
     try (var child = Child.java(List.of(), ClassLoaderLeakTest.FirstUserMain.class)) {
       String printed = child.awaitExit(0);
 

@@ -71,7 +71,7 @@ class MessageTextsTest {
 
   @Promise("19.13")
   @Test
-  void askExceptionsShowOnlyClassWhenContentsAreHidden() {
+  void askExceptionsShowOnlyMessageClassWhenContentsAreHidden() {
     var actor = newBlockedActor("safe", Mailbox.bounded(1, Overflow.REJECT));
     var timedRequest = actor.sendMessageReturn(new Pin(), LIMIT);
     texts.add(Patience.failure(actor.sendMessageReturn(new Pin())).getMessage());
@@ -85,7 +85,7 @@ class MessageTextsTest {
 
   @Promise("19.13")
   @Test
-  void placeholderInActorNameIsNotReplaced() {
+  void placeholderInActorNameIsNotReplacedInExceptionText() {
     var actor = scope.named("safe {request} and {reason}").newActorWithReturn((Pin pin) -> 1);
     actor.close();
 
@@ -97,7 +97,7 @@ class MessageTextsTest {
 
   @Promise("19.13")
   @Test
-  void dumpLogAndDeadLettersShowOnlyClassWhenContentsAreHidden() {
+  void dumpsLogsAndDeadLettersShowOnlyClassOfHiddenMessages() {
     var actor = newBlockedActor("safe", Mailbox.unbounded());
     texts.add(scope.dump());
     texts.add(clock.logged(LIMIT.multipliedBy(2)));
@@ -111,7 +111,7 @@ class MessageTextsTest {
 
   @Promise("19.13")
   @Test
-  void failureLogShowsOnlyClassWhenContentsAreHidden() {
+  void failureLogShowsOnlyMessageClassWhenContentsAreHidden() {
     try (var logged = new Logged()) {
       var actor = scope.named("safe").onFailure(FailurePolicy.resume()).newActor((Pin pin) -> {
         throw new IllegalStateException();
@@ -126,7 +126,7 @@ class MessageTextsTest {
 
   @Promise("19.13")
   @Test
-  void topicLogShowsOnlyClassWhenContentsAreHidden() {
+  void topicLogShowsOnlyMessageClassWhenContentsAreHidden() {
     var topic = Topic.<Pin>open(scope.named("news"));
     Executor directExecutor = Runnable::run;
     topic.subscribeOn(directExecutor, pin -> {
@@ -141,7 +141,7 @@ class MessageTextsTest {
   }
 
   @Test
-  void childScopesInheritHiddenMessageContents() {
+  void childScopesInheritHidingOfMessageContents() {
     var hidingScope = scope.openScope("like");
     var showingScope = scope.openScope("open", o -> o.withMessageContents(true));
     for (var child : List.of(hidingScope, showingScope)) {
@@ -168,7 +168,7 @@ class MessageTextsTest {
   /** A part of a block has the name of the block and a part that may come from the user. */
   @Promise("19.12")
   @Test
-  void controlCharactersInNamesOfBlockPartsAreEscaped() {
+  void controlCharactersInNamesOfActorsOfBlockAreEscaped() {
     assertEquals("x/a\\nb", BlockBuilder.of(scope.named("x")).child("a\nb").name().orElseThrow());
   }
 }

@@ -34,7 +34,7 @@ class ParkFaultTest {
 
   @Promise("8.5")
   @Test
-  void messageIsNotSentWhenWaitForCapacityFails() throws Exception {
+  void messageIsNotSentWhenWaitForCapacityOverflowsStack() throws Exception {
     var handlerEntered = new CountDownLatch(1);
     var handled = new ConcurrentLinkedQueue<String>();
     var actor = ActorSystem.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)).<String>newActor(text -> {
@@ -104,7 +104,7 @@ class ParkFaultTest {
 
   @Promise("23.6")
   @Test
-  void entityIsCreatedAndPassivatedDespiteFailedSend() {
+  void entityIsCreatedAndPassivatedDespiteStackOverflowInSend() {
     var entities = Entities.open(ActorSystem.anonymous(), Duration.ofMillis(20), (builder, key) -> {
       Patience.await(gate);
       return builder.newActor((Integer number) -> {});
@@ -122,7 +122,7 @@ class ParkFaultTest {
 
   @Promise("22.5")
   @Test
-  void generatorReaderGetsValueAfterFailedHasNext() {
+  void generatorReaderGetsValueAfterHasNextOverflowsStack() {
     var iteration = Generator.<Integer>of(ActorSystem.anonymous(), 1, out -> {
       Patience.await(gate);
       out.yield(1);
@@ -137,7 +137,7 @@ class ParkFaultTest {
 
   @Promise("22.5")
   @Test
-  void failedYieldDoesNotBlockOtherYields() {
+  void generatorYieldThatOverflowsStackBlocksNoOtherYield() {
     var values = new ArrayList<Integer>();
     var generator = Generator.<Integer>of(ActorSystem.anonymous(), 1, out -> {
       out.yield(1);

@@ -90,7 +90,7 @@ class RefusedFibersJvmTest {
 
   @Promise({"6.10", "7.5"})
   @Test
-  void limitAndKillGraceExpireWhenFibersAreRefused() throws Exception {
+  void askLimitAndKillGraceExpireWhenJvmRefusesFibers() throws Exception {
     try (var child = Child.java(List.of("--add-opens=java.base/java.lang=ALL-UNNAMED"), RefusalProgram.class)) {
       assertEquals("limit: AskTimeoutException\ngrace: Killed", String.join("\n",
           child.awaitExit(0).lines().filter(line -> line.startsWith("limit") || line.startsWith("grace")).toList()));

@@ -97,7 +97,7 @@ class JfrEventsTest {
 
   @Promise("15.1")
   @Test
-  void messageEventHasActorTypeWaitAndHandling() throws Exception {
+  void messageEventRecordsActorTypeWaitAndHandlingTime() throws Exception {
     var actor = newSlowActor(scope.named("slow"));
     try (var recorder = Recorder.of("fibry.Message")) {
       var gate = Gate.occupy(actor);
@@ -114,7 +114,7 @@ class JfrEventsTest {
 
   @Promise("15.1")
   @Test
-  void messageBelowThresholdIsNotRecorded() {
+  void messageHandledWithinThresholdIsNotRecorded() {
     var actor = newSlowActor(scope.named("quick"));
     try (var recorder = Recorder.of("fibry.Message", Duration.ofHours(1))) {
       actor.sendMessage("message");
@@ -126,7 +126,7 @@ class JfrEventsTest {
 
   @Promise("15.1")
   @Test
-  void thresholdsOfMessagesAndAsksAre20Milliseconds() {
+  void defaultThresholdOfMessageAndAskEventsIs20Milliseconds() {
     JfrEvents.isRecordingMessages(); // registers the event types
     var thresholds = FlightRecorder.getFlightRecorder().getEventTypes().stream()
         .filter(type -> Set.of("fibry.Message", "fibry.AskWait").contains(type.getName()))
@@ -144,7 +144,7 @@ class JfrEventsTest {
 
   @Promise("15.1")
   @Test
-  void requestsTasksAndMessageBlocksHaveMessageEvents() {
+  void requestsTasksAndMessageListsHaveMessageEvents() {
     var actor = scope.named("several").newActorWithReturn((Object message) -> message);
     try (var recorder = Recorder.of("fibry.Message")) {
       actor.ask("request");
@@ -216,7 +216,7 @@ class JfrEventsTest {
 
   @Promise("15.7")
   @Test
-  void handlerSeesBaggageWhileMessagesAreRecorded() {
+  void handlerSeesContextOfSenderWhileMessagesAreRecorded() {
     var user = new RecordingPropagator("user");
     var actor =
         Variants.scope(o -> o.withContextPropagator(user)).named("carrying")
@@ -303,7 +303,7 @@ class JfrEventsTest {
 
   @Promise("15.2")
   @Test
-  void askBelowThresholdIsNotRecorded() {
+  void askShorterThanThresholdIsNotRecorded() {
     var actor = scope.named("prompt").newActorWithReturn((Object message) -> message);
     try (var recorder = Recorder.of("fibry.AskWait", Duration.ofHours(1))) {
       actor.ask("request");
@@ -315,7 +315,7 @@ class JfrEventsTest {
   @Promise("15.3")
   @ParameterizedTest
   @EnumSource(names = {"REJECT", "DROP_NEWEST", "DROP_OLDEST"})
-  void fullMailboxEventNamesOverflowAction(Overflow overflow) {
+  void fullMailboxEventTellsWhetherMessageWasRejectedOrDropped(Overflow overflow) {
     var actor = newSlowActor(scope.named("full").mailbox(Mailbox.bounded(2, overflow)));
     var gate = Gate.occupy(actor);
     try (var recorder = Recorder.of("fibry.MailboxPressure")) {
@@ -366,7 +366,7 @@ class JfrEventsTest {
 
   @Promise("15.3")
   @Test
-  void senderThatWaitedInVainRecordsWaitWithoutSuccess() {
+  void senderWaitingWhenActorEndsRecordsWaitWithoutSuccess() {
     var actor = newSlowActor(scope.named("crowded").mailbox(Mailbox.bounded(1, Overflow.BLOCK)));
     Gate.occupy(actor);
     actor.sendMessage(1);

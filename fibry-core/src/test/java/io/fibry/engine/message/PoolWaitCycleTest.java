@@ -146,7 +146,7 @@ class PoolWaitCycleTest {
 
   @Promise("4.18")
   @Test
-  void waitingSenderFailsOnceNoCapacityCanBecomeFree() {
+  void workerWaitingToSendFailsOnceNoOtherWorkerCanFreeCapacity() {
     var pool = Job.worker(Pools.byKey(scope.named("p").mailbox(Mailbox.bounded(2, Overflow.BLOCK)), 2,
         (Object message) -> message.toString().substring(0, 1)));
     var slowGate = new Gate();
@@ -182,7 +182,7 @@ class PoolWaitCycleTest {
   // ---- answers
 
   @Test
-  void cycleNamesWorkerThatHandlesRequest() {
+  void cycleExceptionNamesWorkerThatHandlesRequest() {
     var pool = Job.worker(Pools.fixed(scope.named("p"), 2));
     var a = Job.worker(scope.named("a"));
 
@@ -256,7 +256,7 @@ class PoolWaitCycleTest {
 
   @Promise("4.18")
   @Test
-  void askFailsIfItNeedsPermitsThatItsHandlerHolds() {
+  void askFailsIfItNeedsPermitsThatAskingHandlerHolds() {
     var pool = Job.worker(Pools.weighted(scope.named("p"), 3, (Object message) -> message.toString().charAt(0) - '0'));
 
     assertInstanceOf(AskCycleException.class,
@@ -267,7 +267,7 @@ class PoolWaitCycleTest {
   }
 
   @Test
-  void askFailsBehindMessageThatNeedsPermitsOfAsker() {
+  void askFailsIfQueuedBehindMessageThatNeedsAskersPermits() {
     var pool = Job.worker(Pools.weighted(scope.named("p"), 2, (Object message) -> message.toString().charAt(0) - '0'));
 
     var outcome = Job.start(pool, new Job("1 of 2", () -> {
@@ -300,7 +300,7 @@ class PoolWaitCycleTest {
   // ---- ends
 
   @Test
-  void waitForPoolEndFailsIfWorkerWaitsForWaitingActor() {
+  void actorWaitingForPoolEndFailsIfWorkerWaitsForActor() {
     var pool = Job.worker(Pools.fixed(scope.named("p"), 3));
     var a = Job.worker(scope.named("a"));
     var gate = new Gate();

@@ -252,7 +252,7 @@ class ReplyTest {
   // ---- promised answers
 
   @Test
-  void actorHandlesMessagesBeforePromisedAnswer() {
+  void actorHandlesOtherMessagesBeforePromisedAnswerArrives() {
     var stage = new CompletableFuture<Long>();
     Actor<Account> account = builder.newActor((message, context) -> {
       if (message instanceof Balance b) context.replyWhen(b, stage);
@@ -268,7 +268,7 @@ class ReplyTest {
   }
 
   @Test
-  void failedStageFailsRequestWithUnwrappedException() {
+  void failureOfPromisedStageFailsRequestUnwrapped() {
     var failure = new IOException("disk");
     var stage = new CompletableFuture<Long>();
     Actor<Account> account =
@@ -282,7 +282,7 @@ class ReplyTest {
 
   @Promise("4.15")
   @Test
-  void stageWithNullFailsRequest() {
+  void promisedStageThatCompletesWithNullFailsRequest() {
     Actor<Account> account = builder
         .newActor((message, context) -> context.replyWhen((Balance) message, CompletableFuture.completedFuture(null)));
 
@@ -320,7 +320,7 @@ class ReplyTest {
   }
 
   @Test
-  void stageCompletedAfterExitDoesNotAnswerRequest() {
+  void promisedStageCompletedAfterActorsEndAnswersNoRequest() {
     var stage = new CompletableFuture<Long>();
     Actor<Account> account = builder.newActor((message, context) -> context.replyWhen((Balance) message, stage));
     var answer = account.sendMessageReturn(new Balance());
@@ -334,7 +334,7 @@ class ReplyTest {
 
   /** If each chaining waited for a tenth of a second, the test would take an hour. */
   @Test
-  void chainingToFulfilledPromiseDoesNotWait() {
+  void chainingToPromisedAnswerThatArrivedDoesNotWait() {
     var stage = new CompletableFuture<Long>();
     Actor<Account> account = builder.newActor((message, context) -> context.replyWhen((Balance) message, stage));
     var answer = account.sendMessageReturn(new Balance());

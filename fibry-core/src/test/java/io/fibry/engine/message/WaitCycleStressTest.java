@@ -262,7 +262,7 @@ class WaitCycleStressTest {
   @Promise("4.18")
   @ParameterizedTest
   @ValueSource(ints = {2, 3})
-  void atLeastOneActorFailsWhenAllOfCycleBeginToWaitTogether(int size) {
+  void cycleIsFoundWhenAllItsActorsBeginToWaitTogether(int size) {
     System.out.println("cycles closed together: -Dfibry.seed=" + SEED);
     var scope = Variants.scope(o -> o);
     var random = new Random(SEED);

@@ -102,7 +102,7 @@ class WaitCycleTest {
   @Promise("4.18")
   @ParameterizedTest
   @MethodSource("sizesAndStrategies")
-  void waitThatClosesCycleFails(int size, String strategy) {
+  void askThatClosesCycleOfAnySizeFails(int size, String strategy) {
     var members = new ArrayList<ActorWithReturn<Object, Object>>();
     for (int i = 0; i < size; i++) members.add(Job.worker(scope.named("a" + i).strategy(STRATEGIES.get(strategy))));
     var closingJob = new Job("last", () -> {
@@ -171,7 +171,7 @@ class WaitCycleTest {
 
   @Promise("4.18")
   @Test
-  void exceptionTextNamesEveryActorAndMessage() {
+  void textOfCycleExceptionNamesEveryActorAndMessage() {
     var a = boundedWorker("a");
     var b = worker("b");
     var c = worker("c");
@@ -232,7 +232,7 @@ class WaitCycleTest {
    */
   @Promise("4.18")
   @Test
-  void actorsThatAskEachOtherStopAfterCycleException() {
+  void actorsThatAskEachOtherStopAskingAfterCycleException() {
     var partners = new AtomicReferenceArray<ActorWithReturn<Object, Object>>(2);
     for (int i = 0; i < 2; i++) {
       int target = 1 - i;
@@ -281,7 +281,7 @@ class WaitCycleTest {
    */
   @Promise("4.18")
   @Test
-  void taskOnWaitingPoolThreadDoesNotHideCycle() {
+  void taskRunOnThreadOfWaitingHandlerDoesNotHideCycle() {
     try (var pool = new ForkJoinPool(1)) {
       var a = Job.worker(scope.named("a").strategy(Strategy.of(pool)));
       var b = worker("b");
@@ -358,7 +358,7 @@ class WaitCycleTest {
   }
 
   @Test
-  void waitOutsideHandlerIsIgnoredAndWaitInsideShowsCycle() {
+  void waitIsCheckedForCycleOnlyInsideHandler() {
     var a = worker("a");
     var b = worker("b");
 
@@ -374,7 +374,7 @@ class WaitCycleTest {
   }
 
   @Test
-  void exceptionNamesAskedActorAndRequest() {
+  void cycleExceptionNamesAskedActorAndRequest() {
     var a = worker("a");
     var b = worker("b");
     var request = new Object();

@@ -234,7 +234,7 @@ class MaxWaitTest {
 
   @Promise("24.3")
   @Test
-  void maxWaitRefusesMessageBlocksAndTasksButNoPoisonPill() {
+  void maxWaitRefusesMessageListsAndTasksButNoPoisonPill() {
     var actor = actor();
     Gate.occupy(actor);
     actor.sendMessage("waits");

@@ -227,7 +227,7 @@ class SelectiveReceiveTest {
 
   @Promise("4.8")
   @Test
-  void unansweredReceivedRequestFailsWithNoReply() {
+  void unansweredReceivedRequestFailsWithNoReplyException() {
     var actor = actor(context -> context.receive(Get.class, ONE_DAY));
     Gate.occupy(actor).open();
 

@@ -77,7 +77,7 @@ class SharedQueueTest {
   }
 
   @Test
-  void messageTakenBackFromWorkerIsAssignedNextAndOnce() {
+  void messageTakenBackFromWorkerIsAssignedNextAndOnlyOnce() {
     var queue = queue(byFirstLetter(2));
     offer(queue, "a1");
     var slot = queue.assignNext(true);
@@ -92,7 +92,7 @@ class SharedQueueTest {
   }
 
   @Test
-  void takeBackReturnsUndeliveredMessageAfterEndBegan() {
+  void takeBackReturnsUndeliveredMessageAfterQueueBeganToEnd() {
     var queue = queue(PoolSpec.scaling(0, 2));
     offer(queue, "a");
     var slot = queue.assignNext(true);
@@ -163,7 +163,7 @@ class SharedQueueTest {
    * end and then moves the clock, the idle time of the worker grows.
    */
   @Test
-  void idleTimeBeginsWhenMessageEnds() {
+  void idleTimeOfWorkerBeginsWhenItsMessageEnds() {
     var time = new AtomicLong();
     var queueReference = new AtomicReference<SharedQueue<String>>();
     var queue = new SharedQueue<String>(Mailbox.unbounded(), PoolSpec.scaling(0, 1), () -> {
@@ -199,7 +199,7 @@ class SharedQueueTest {
   }
 
   @Test
-  void pillIsNextWhenAllEarlierMessagesHaveBegun() {
+  void poisonPillIsNextWhenAllEarlierMessagesHaveBegun() {
     var queue = queue(byFirstLetter(2));
     offer(queue, "a1");
     var slot = queue.assignNext(true);
