@@ -64,7 +64,7 @@ class MemberTableTest {
   }
 
   @Test
-  void namesWithSameHashAreDifferentMembers() {
+  void membersWhoseNamesHaveSameHashAreDistinct() {
     var firstCell = namedCell("Aa");
     var secondCell = namedCell("BB");
 

@@ -32,7 +32,7 @@ class NamesTest {
 
   @Promise("10.1")
   @Test
-  void nameOfLivingActorIsUnique() {
+  void nameOfLivingActorIsRefusedForOtherActor() {
     var first = scope.named("one").newActor((Object m) -> {});
 
     var refusal = assertThrows(IllegalArgumentException.class, () -> scope.named("one").newActor((Object m) -> {}));
@@ -64,7 +64,7 @@ class NamesTest {
   }
 
   @Test
-  void twoScopesMayUseSameName() {
+  void actorsOfTwoScopesMayHaveSameName() {
     var firstActor = scope.named("same").newActor((Object m) -> {});
     var secondActor = Variants.scope(o -> o).named("same").newActor((Object m) -> {});
 
@@ -73,7 +73,7 @@ class NamesTest {
 
   @Promise("10.3")
   @Test
-  void findSearchesByNameAndProtocol() {
+  void findReturnsActorOnlyForItsNameAndProtocol() {
     var shop = scope.named("shop").protocol(Shop.class).newActor((Shop m) -> {});
 
     assertSame(shop, scope.find("shop", Shop.class).orElseThrow());

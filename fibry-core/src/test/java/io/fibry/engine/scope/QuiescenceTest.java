@@ -227,7 +227,7 @@ class QuiescenceTest {
 
   @Promise("19.5")
   @Test
-  void quiescenceWaitsForDeadLetterListenerOfTimer() {
+  void quiescenceWaitsForDeadLetterListenerCalledByTimer() {
     var listenerGate = new Gate();
     try (var realTimeScope = ActorSystem.openScope("real", o -> o.withDeadLetterListener(letter -> {
       if (letter.message().equals("refused")) listenerGate.passUninterruptibly();
@@ -327,7 +327,7 @@ class QuiescenceTest {
 
   @Promise("19.5")
   @Test
-  void interruptEndsAwaitQuiescence() {
+  void interruptCancelsAwaitQuiescenceAndKeepsInterruptFlag() {
     Gate.occupy(actor());
     var interruptFlag = new CompletableFuture<Boolean>();
     var waiter = Patience.startFiber(() -> {

@@ -231,7 +231,7 @@ class ScopeCloseTest {
 
   @Promise("16.9")
   @Test
-  void closeFromOwnHandlerEndsAllOtherActors() {
+  void scopeClosedByItsOwnActorEndsAllOtherActors() {
     var otherActor = actor(scope, "other");
     otherActor.sendMessage("before");
     var closer = scope.named("closer").newActor((Object m) -> {
@@ -249,7 +249,7 @@ class ScopeCloseTest {
 
   @Promise("16.9")
   @Test
-  void closeFromActorOfInnerScopeEndsAllOtherActors() {
+  void scopeClosedByActorOfInnerScopeEndsAllOtherActors() {
     var inner = scope.openScope("inner");
     var otherActors = List.of(actor(scope, "a"), actor(inner, "b"), actor(inner.openScope("innermost"), "c"));
     var closer = inner.named("closer").newActor((Object m) -> {
@@ -265,7 +265,7 @@ class ScopeCloseTest {
 
   @Promise("16.9")
   @Test
-  void closeFromExitHookEndsAllOtherActors() {
+  void scopeClosedByExitHookOfItsActorEndsAllOtherActors() {
     var otherActor = actor(scope, "other");
     var closer = actor(scope, "closer").closeOnExit(() -> {
       scope.closeWithin(Patience.LONG);
@@ -338,7 +338,7 @@ class ScopeCloseTest {
 
   @Promise("16.12")
   @Test
-  void interruptedSecondCloseStopsWaiting() {
+  void interruptedSecondCloseThrowsAndFirstCloseContinues() {
     var gate = Gate.occupy(actor(scope, "clerk"));
     var first = startClose(Duration.ofDays(1));
     var interruptFlag = new CompletableFuture<Boolean>();

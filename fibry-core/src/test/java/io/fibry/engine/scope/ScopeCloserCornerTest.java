@@ -68,7 +68,7 @@ class ScopeCloserCornerTest {
   @Promise("16.11")
   @ParameterizedTest
   @MethodSource("limits")
-  void closeOnExitMayCloseScopeOpenedAfterActor(Duration limit) {
+  void closeOnExitOfMemberMayCloseInnerScopeOpenedAfterIt(Duration limit) {
     var parent = actor(scope);
     var innerScope = scope.openScope("children");
     parent.closeOnExit(innerScope);
@@ -82,7 +82,7 @@ class ScopeCloserCornerTest {
   @Promise("16.11")
   @ParameterizedTest
   @MethodSource("limits")
-  void closeOnExitMayCloseScopeOpenedBeforeActor(Duration limit) {
+  void closeOnExitOfMemberMayCloseInnerScopeOpenedBeforeIt(Duration limit) {
     var innerScope = scope.openScope("children");
     var child = actor(innerScope);
     actor(scope).closeOnExit(innerScope);
@@ -95,7 +95,7 @@ class ScopeCloserCornerTest {
   @Promise("16.11")
   @ParameterizedTest
   @MethodSource("limits")
-  void closeOnExitOfCallerActorMayCloseScopeOpenedEarlier(Duration limit) {
+  void closeOnExitOfCallerStrategyActorMayCloseEarlierScope(Duration limit) {
     var callerScope = ActorSystem.openScope("caller", o -> o.withStrategy(Strategy.CALLER).withScheduler(clock));
     var innerScope = callerScope.openScope("children");
     var child = actor(innerScope);
@@ -130,7 +130,7 @@ class ScopeCloserCornerTest {
 
   @Promise("16.11")
   @Test
-  void memberThatClosesScopeMayRunUntilOuterCloseLimit() {
+  void memberThatClosedInnerScopeMayRunUntilOuterCloseLimit() {
     var innerScope = scope.openScope("inner");
     var gate = new Gate();
     var interrupted = new CompletableFuture<Boolean>();
@@ -166,7 +166,7 @@ class ScopeCloserCornerTest {
   @Promise("16.3")
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void innerScopesRefuseActorsAfterCloseWithZeroLimit(boolean atInnermost) {
+  void innerScopesRefuseActorsAfterOuterCloseWithZeroLimit(boolean atInnermost) {
     var innerScope = scope.openScope("inner");
     var innermostScope = innerScope.openScope("innermost");
     actor(innermostScope);

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 class ScopeEscalationTest extends EscalationFixture {
   @Promise("17.12")
   @Test
-  void scopeWithStopPolicyClosesOnFailure() {
+  void scopeWithStopPolicyClosesOnEscalatedFailure() {
     var scope = scope(FailurePolicy.stop());
     var a = actor(scope, "a");
 
@@ -49,7 +49,7 @@ class ScopeEscalationTest extends EscalationFixture {
 
   @Promise("17.12")
   @Test
-  void scopeWithoutPolicyClosesOnFailure() {
+  void scopeWithoutPolicyClosesOnEscalatedFailure() {
     var scope = ActorSystem.openScope("plain");
     var a = actor(scope, "a");
 

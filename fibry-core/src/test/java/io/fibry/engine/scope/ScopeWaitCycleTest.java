@@ -91,7 +91,7 @@ class ScopeWaitCycleTest {
   }
 
   @Test
-  void memberWhoseAskReachesScopeCloserGetsStoppedException() {
+  void memberAskingScopeCloserThroughOutsiderGetsStoppedException() {
     try (var outside = ActorSystem.openScope("outside")) {
       var closer = closerAfterAsker(scope);
       var intermediary = outside.named("between").newActorWithReturn((String m) -> closer.ask(m));
@@ -118,7 +118,7 @@ class ScopeWaitCycleTest {
   @Promise("16.10")
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void memberWaitingForSecondCloserOfScopeIsCancelled(boolean inChildScope) {
+  void memberWaitingForSecondActorThatClosesScopeIsCancelled(boolean inChildScope) {
     try (var outside = ActorSystem.openScope("outside")) {
       var owner = inChildScope ? scope.openScope("below") : scope;
       var gate = new Gate();

@@ -22,7 +22,7 @@ class WatchdogFaultTest {
   }
 
   @Test
-  void closeDoesNotWaitForToStringOfMessage() {
+  void scopeCloseDoesNotWaitForToStringCalledByWatchdog() {
     var scope = Variants.scope(o -> o).openScope("watched",
         o -> o.withWatchdog(Duration.ofMillis(20), 1000).withDrainLimit(Duration.ZERO).withKillGrace(Duration.ZERO));
     var toStringCalled = new CountDownLatch(1);
