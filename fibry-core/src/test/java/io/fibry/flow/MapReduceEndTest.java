@@ -68,7 +68,7 @@ class MapReduceEndTest {
 
   @Promise("22.7")
   @Test
-  void failureOfMapFunctionFailsFutureAndInterruptsOthers() {
+  void failureOfMapFunctionFailsFutureAndInterruptsOtherActors() {
     var failure = new IOException("the last");
     var entryLatch = new CountDownLatch(3);
     var interruptLatch = new CountDownLatch(3);
@@ -239,7 +239,7 @@ class MapReduceEndTest {
   }
 
   @Test
-  void closeableIteratorIsClosedOnce() {
+  void closeableIteratorIsClosedOnceAfterSuccessOrFailure() {
     class CloseableItems implements Iterator<Integer>, AutoCloseable {
       private int next;
       private volatile int closeCount;
@@ -323,7 +323,7 @@ class MapReduceEndTest {
   }
 
   @Test
-  void futureFailsWhenActorsGetNoThread() {
+  void futureFailsWhenExecutorOfActorsIsShutDown() {
     var executor = Executors.newSingleThreadExecutor();
     executor.shutdown();
 
@@ -351,7 +351,7 @@ class MapReduceEndTest {
   }
 
   @Test
-  void completedMapReduceKeepsNoItem() {
+  void futureOfCompletedMapReduceKeepsNoItemInMemory() {
     var item = new Object();
     var reference = new WeakReference<>(item);
     var sum = MapReduce.start(scope.anonymous(), 2, List.of(item), i -> 1, 0, Integer::sum);

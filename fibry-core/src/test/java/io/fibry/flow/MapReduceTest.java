@@ -47,14 +47,14 @@ class MapReduceTest {
   }
 
   @Test
-  void allResultsAreReduced() {
+  void mapReduceReducesResultsOfAllItems() {
     var sum = MapReduce.start(scope.anonymous(), 8, numbersBelow(10_000), i -> (long) i, 0L, Long::sum);
 
     assertEquals(49_995_000, Patience.value(sum));
   }
 
   @Test
-  void resultWithoutItemsIsZeroValue() {
+  void mapReduceOfNoItemsReturnsZeroValue() {
     var sum = MapReduce.start(scope.anonymous(), 8, List.<Integer>of(), i -> i, 42, Integer::sum);
 
     assertEquals(42, Patience.value(sum));
@@ -183,7 +183,7 @@ class MapReduceTest {
   }
 
   @Test
-  void policyRetriesFailedItem() {
+  void retryPolicyOfBuilderRetriesFailedItem() {
     var tries = new ConcurrentHashMap<Integer, Integer>();
     var sum =
         MapReduce.start(scope.anonymous().onFailure(FailurePolicy.stop().withRetries(1)), 3, numbersBelow(50), i -> {
@@ -233,7 +233,7 @@ class MapReduceTest {
   }
 
   @Test
-  void callbacksDoNotRunOnThreadsOfActors() {
+  void callbacksOfFutureDoNotRunOnThreadsOfActors() {
     var workers = ConcurrentHashMap.<Thread>newKeySet();
     var gate = new Gate();
     var sum = MapReduce.start(scope.anonymous(), 1, numbersBelow(3), i -> {

@@ -278,7 +278,7 @@ class MultiAskTest {
   }
 
   @Test
-  void zeroLimitIsRefusedAndSendsNothing() {
+  void askAllWithZeroLimitIsRefusedAndSendsNothing() {
     var slowActor = newSlowActor();
 
     assertThrows(IllegalArgumentException.class, () -> MultiAsk.askAll(List.of(slowActor), "?", Duration.ZERO));
@@ -350,7 +350,7 @@ class MultiAskTest {
   }
 
   @Test
-  void requestsCarryContextOfAskersThread() {
+  void handlersSeeContextOfAskersThread() {
     var userReporter = builder().newActorWithReturn((String question) -> String.valueOf(user.get()));
     user.set("alice");
 

@@ -187,7 +187,7 @@ class PublisherEndTest {
   }
 
   @Test
-  void threadOfSubscriptionEndsWhenItIsCancelled() {
+  void threadOfCancelledSubscriptionEnds() {
     ActorSystem.setDefaultStrategy(Strategy.THREAD);
     var readerThread = new CompletableFuture<Thread>();
     var reader = read(new RecordingSubscriber() {
@@ -217,7 +217,7 @@ class PublisherEndTest {
   }
 
   @Test
-  void cancelledSubscriptionKeepsNoSubscriber() {
+  void cancelledSubscriptionKeepsNoReferenceToSubscriber() {
     var reader = read(numbersBelow(10), 1);
     var subscription = reader.subscription;
     var reference = new WeakReference<>(reader);
@@ -230,7 +230,7 @@ class PublisherEndTest {
   }
 
   @Test
-  void unreferencedSubscriptionEndsProducersOfItsGenerator() {
+  void producerOfGeneratorEndsWhenSubscriptionIsUnreferenced() {
     var endLatch = new CountDownLatch(1);
     Generator<Integer> generator = Generator.of(ActorSystem.anonymous(), 1, out -> {
       try {

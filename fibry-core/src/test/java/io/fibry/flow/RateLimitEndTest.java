@@ -34,7 +34,7 @@ class RateLimitEndTest {
   }
 
   @Test
-  void killEndsWaitForToken() {
+  void killEndsActorThatWaitsForToken() {
     var actor = newWaitingActor(Strategy.FIBER);
 
     actor.kill();

@@ -295,7 +295,7 @@ class RateLimitTest {
   // ---- at the edges
 
   @Test
-  void endlessPeriodsDoNotOverflow() throws Exception {
+  void waitersGetNoTokenWhenPeriodIsMaxDuration() throws Exception {
     var bucket = new TokenBucket(clock, 1, Duration.ofSeconds(Long.MAX_VALUE));
     bucket.awaitToken();
 

@@ -166,7 +166,7 @@ class SubscriberFaultTest {
   }
 
   @Test
-  void endedStreamKeepsNoSubscription() {
+  void endedStreamKeepsNoReferenceToSubscription() {
     var actor = actor(Mailbox.unbounded());
     Flow.Subscriber<Object> subscriber = FlowBridges.subscriber(actor, 4);
     Flow.Subscription subscription = new RecordingSubscription();

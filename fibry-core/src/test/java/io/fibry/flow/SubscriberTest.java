@@ -144,7 +144,7 @@ class SubscriberTest {
   }
 
   @Test
-  void failureWithoutCallbackIsLogged() {
+  void failureOfStreamWithoutCallbackIsLogged() {
     try (var logged = new Logged()) {
       var actor = actor(Mailbox.unbounded());
       Flow.Subscriber<Object> subscriber = FlowBridges.subscriber(actor, 8);
@@ -229,7 +229,7 @@ class SubscriberTest {
   }
 
   @Test
-  void fullMailboxDelaysRequestUntilNextElementArrives() {
+  void fullMailboxDelaysRequestForElementsUntilNextElement() {
     var actor = actor(Mailbox.bounded(3, Overflow.REJECT));
     var subscriber = subscriber(actor, 4);
     var gate = new Gate();

@@ -106,7 +106,7 @@ class PoolAsActorTest extends PoolFixture {
   // ---- as an actor
 
   @Test
-  void poolIsFoundByNameAndNamesItsWorkers() {
+  void poolIsFoundByNameAndItsWorkersAreNamedAfterIt() {
     var pool = Pools.fixed(scope.named("images").protocol(String.class), 2)
         .newActorWithReturn((String message) -> Thread.currentThread().getName());
 
@@ -168,7 +168,7 @@ class PoolAsActorTest extends PoolFixture {
   }
 
   @Test
-  void poolFailsWhenItsExecutorIsShutDown() {
+  void poolEndsAsFailedAtNextMessageAfterExecutorShutdown() {
     var executor = Executors.newFixedThreadPool(2);
     var pool = echo(Pools.fixed(builder.strategy(Strategy.of(executor)), 2));
     assertEquals(1, pool.ask(1));
@@ -215,7 +215,7 @@ class PoolAsActorTest extends PoolFixture {
   }
 
   @Test
-  void unsupportedUseOfPoolIsRefused() {
+  void poolRefusesMessageListsAndUnsuitableMailboxesAndSinks() {
     var pool = Pools.fixed(scope.named("images"), 2).newActor((Object message) -> {});
 
     assertEquals("actor 'images' is a pool, which cannot keep a batch together; send the messages one by one",

@@ -113,7 +113,7 @@ class PoolContractTest {
   @Promise("20.1")
   @ParameterizedTest
   @MethodSource("variants")
-  void everyMessageIsHandledOnceAndCountsAddUp(Variant variant) throws Exception {
+  void everyMessageIsHandledOnceAndReportCountsMatch(Variant variant) throws Exception {
     var handled = ConcurrentHashMap.<Object>newKeySet();
     var repeated = new CopyOnWriteArrayList<Object>();
     var pool = variant.builder(scope).newActor((Object message) -> {
@@ -227,7 +227,7 @@ class PoolContractTest {
   @Promise("20.2")
   @ParameterizedTest
   @MethodSource("variants")
-  void stopHooksOfStatesRunBeforeCloseOnExit(Variant variant) {
+  void stopHooksOfWorkersRunBeforeCloseOnExitOfPool(Variant variant) {
     var order = new CopyOnWriteArrayList<String>();
     var pool = variant.builder(scope).initialState(() -> "state").onStop(state -> order.add(state))
         .newActorWithReturn((String state, Object message) -> message).closeOnExit(() -> order.add("closed"));

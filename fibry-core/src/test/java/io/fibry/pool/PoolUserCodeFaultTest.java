@@ -143,7 +143,7 @@ class PoolUserCodeFaultTest extends PoolFixture {
   }
 
   @Test
-  void stackOverflowInWeightOrKeyIsThrownToSender() {
+  void stackOverflowInWeightOrKeyFunctionIsThrownToSender() {
     var weightedPool =
         echo(Pools.weighted(builder, 2, (Object message) -> recurse(message)));
     var keyedPool = echo(Pools.byKey(builder, 2, (Object message) -> recurse(message)));
@@ -176,7 +176,7 @@ class PoolUserCodeFaultTest extends PoolFixture {
   }
 
   @Test
-  void timerMessageWhoseWeightOverflowsStackIsDeadLetter() {
+  void timerMessageIsDeadLetterWhenWeightFunctionOverflowsStack() {
     var pool = Pools.weighted(builder, 2, (Object message) -> recurse(message)).newActor((Object message) -> {});
 
     pool.sendMessageLater("deep", Duration.ofMillis(1));

@@ -97,7 +97,7 @@ class PoolsTest extends PoolFixture {
 
   @Promise("20.3")
   @Test
-  void backoffSuspendsOneWorkerAndOthersContinue() {
+  void backoffSuspendsFailedWorkerAndOthersContinue() {
     var policy = FailurePolicy.restart().withBackoff(Duration.ofHours(1), Duration.ofHours(1)).withoutLog();
     var pool = Pools.byKey(manualScope.anonymous().onFailure(policy), 2, (String message) -> "one key")
         .initialState(() -> "state").newActorWithReturn((String state, String message) -> {

@@ -85,7 +85,7 @@ class ObservableMapTest {
   }
 
   @Test
-  void failureOfOneFollowerKeepsChangeFromNoOther() {
+  void otherFollowersGetChangeThatOneFollowerCannotTake() {
     ObservableMap<BrittleKey, Integer> brittleMap = ObservableMap.of(
         scope.named("brittle").strategy(Strategy.CALLER).onFailure(FailurePolicy.resume().withoutLog()));
     var key = new BrittleKey();
@@ -170,7 +170,7 @@ class ObservableMapTest {
   }
 
   @Test
-  void removedKeysAreNotQueuedForSlowFollower() {
+  void keysAddedAndRemovedMeanwhileAreNotQueuedForSlowFollower() {
     ObservableMap<Integer, Integer> fiberMap = ObservableMap.of(scope.anonymous());
     var gate = new Gate();
     fiberMap.put(-1, 0);

@@ -242,7 +242,7 @@ class ObservableValueTest {
   }
 
   @Test
-  void followerMayBePool() {
+  void followerRunsOnPoolWhenBuilderOfValueIsPool() {
     var poolValue = ObservableValue.of(Pools.weighted(scope.anonymous(), 2, (Integer current) -> current), 1);
     try (var log = new Logged()) {
       poolValue.subscribe(received::add);

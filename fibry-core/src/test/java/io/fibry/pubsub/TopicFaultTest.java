@@ -188,7 +188,7 @@ class TopicFaultTest {
   }
 
   @Test
-  void subscriberMayBePool() {
+  void subscriberRunsOnPoolWhenBuilderOfTopicIsPool() {
     Topic<Object> poolTopic = Topic.open(Pools.fixed(scope.named("pools"), 2));
     var gate = new Gate();
     poolTopic.subscribeToLatest(m -> {

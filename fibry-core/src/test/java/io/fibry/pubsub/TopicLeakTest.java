@@ -62,7 +62,7 @@ class TopicLeakTest {
   }
 
   @Test
-  void endedActorsOfTopicAreGarbageWithoutPublish() {
+  void endedSubscriberActorsAreGarbageBeforeNextPublish() {
     Topic<Object> topic = Topic.open(ActorSystem.named("leak").protocol(Object.class));
     var probes = new ArrayList<WeakReference<?>>();
     for (int i = 1; i <= 10; i++) probes.add(endedSubscriber(topic, "leak/" + i));
@@ -160,7 +160,7 @@ class TopicLeakTest {
   }
 
   @Test
-  void unreferencedValueIsGarbageWithItsFollowers() {
+  void unreferencedObservableIsGarbageWithItsFollowers() {
     var probes = new ArrayList<WeakReference<?>>();
     for (int i = 0; i < 10; i++) probes.addAll(unreferencedValues());
 
@@ -182,7 +182,7 @@ class TopicLeakTest {
   }
 
   @Test
-  void closedFollowersLeaveNoMemory() {
+  void closedFollowersLeaveNoMemoryAtLivingObservable() {
     var value = ObservableValue.of(ActorSystem.anonymous().strategy(Strategy.CALLER), 0);
     ObservableMap<Integer, Integer> map = ObservableMap.of(ActorSystem.anonymous().strategy(Strategy.CALLER));
     follow(value, map, 1_000);
