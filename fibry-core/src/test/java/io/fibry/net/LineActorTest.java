@@ -57,7 +57,7 @@ class LineActorTest {
   @Promise("25.8")
   @ParameterizedTest
   @MethodSource("strategies")
-  void eachMessageIsSentAsLineInOrderOfItsSender(String strategy) throws Exception {
+  void messagesAreSentAsLinesInOrderOfEachSender(String strategy) throws Exception {
     Handler<TcpConnection> handler = connection -> {
       connectionFuture.complete(connection);
       connection.inputStream().read();
@@ -107,7 +107,7 @@ class LineActorTest {
   }
 
   @Test
-  void lineActorIsUniqueAndEndsWithItsConnection() {
+  void connectionHasSingleLineActorThatEndsWithConnection() {
     var acceptor = open(o -> o);
     try (var peer = new Peer(acceptor.port())) {
       var client = value(connectionFuture).lineActor();
@@ -234,7 +234,7 @@ class LineActorTest {
   }
 
   @Test
-  void unsentBytesAreCountedExactly() {
+  void unsentBytesOfWrittenNonAsciiLinesDoNotAccumulate() {
     var acceptor = open(o -> o.withMaxUnsent(100));
     try (var peer = new Peer(acceptor.port())) {
       var client = value(connectionFuture).lineActor();
@@ -246,7 +246,7 @@ class LineActorTest {
   }
 
   @Test
-  void linesOfStreamAndLineActorAreNotMixed() throws Exception {
+  void linesOfOutputStreamAndLineActorAreNotInterleaved() throws Exception {
     var acceptor = open(o -> o);
     try (var peer = new Peer(acceptor.port())) {
       var connection = value(connectionFuture);
@@ -269,7 +269,7 @@ class LineActorTest {
   }
 
   @Test
-  void frameActorSendsLengthAndBytes() throws Exception {
+  void frameActorSendsEachMessageAsLengthAndBytes() throws Exception {
     var acceptor = open(o -> o);
     try (var peer = new Peer(acceptor.port())) {
       var connection = value(connectionFuture);

@@ -110,7 +110,7 @@ class PemFilesTest {
   }
 
   @Test
-  void keyWithoutFileIsRefused() throws Exception {
+  void missingKeyFileIsRefused() throws Exception {
     Files.delete(key);
 
     assertRefused("java.nio.file.NoSuchFileException: key.pem");
@@ -165,7 +165,7 @@ class PemFilesTest {
 
   /** A file system with coarse times may give the second write the time of the first. */
   @Test
-  void secondWriteWithTimeOfFirstIsNoticed() throws Exception {
+  void changedFileWithUnchangedFileTimeIsReadAgain() throws Exception {
     var issuer = certificate.resolveSibling("issuer.pem");
     Certificates.write(Certificates.of("server", "RSA"), issuer, certificate.resolveSibling("unused.pem"));
     Files.writeString(certificate, Files.readString(certificate) + Files.readString(issuer));

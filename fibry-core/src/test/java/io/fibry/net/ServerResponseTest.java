@@ -51,7 +51,7 @@ class ServerResponseTest {
   }
 
   @Test
-  void headGetsResponseWithoutBody() throws IOException {
+  void headRequestGetsResponseWithoutBody() throws IOException {
     open(routes -> routes.text("/t", exchange -> "text").stream("/s",
         exchange -> exchange.outputStream().write(new byte[5])));
 

@@ -277,7 +277,7 @@ class ServerTlsTest {
   }
 
   @Test
-  void serverServesClientsAfterRandomBytes() throws Exception {
+  void serverServesNextClientAfterClientsThatSendRandomBytes() throws Exception {
     var acceptor = open();
     long seed = StressRuns.seed();
     System.out.println("random bytes for a TLS server: -Dfibry.seed=" + seed);
@@ -303,7 +303,7 @@ class ServerTlsTest {
   }
 
   @Test
-  void recordsMayArriveByteByByte() throws Exception {
+  void tlsRecordsMayArriveByteByByte() throws Exception {
     var acceptor = open();
     try (var slowProxy = net.open(client -> {
       try (var upstream = new Peer(acceptor.port())) {

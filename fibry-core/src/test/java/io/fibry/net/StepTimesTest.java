@@ -71,7 +71,7 @@ class StepTimesTest {
 
   @Promise("19.16")
   @Test
-  void eachExchangeOfConnectionIsTimed() throws Exception {
+  void timeOfEachExchangeIsMeasured() throws Exception {
     var server = open(HttpRoutes.none().text("/", exchange -> "hello"));
 
     for (int i = 1; i <= 3; i++) {
@@ -85,7 +85,7 @@ class StepTimesTest {
 
   @Promise({"19.14", "19.16"})
   @Test
-  void webSocketIsTimedByItsMessages() {
+  void timeOfEachWebSocketMessageIsMeasured() {
     var server = open(HttpRoutes.none().webSocket("/", connection -> connection.texts().forEach(text -> {})));
     var webSocket = connect(server);
     awaitTimes(1); // the exchange of the handshake
@@ -104,7 +104,7 @@ class StepTimesTest {
 
   @Promise("19.16")
   @Test
-  void webSocketMessageInProgressEndsWithItsHandler() {
+  void timeOfLastWebSocketMessageEndsWhenHandlerReturns() {
     var server = open(HttpRoutes.none().webSocket("/", connection -> {
       for (var text : connection.texts()) if (text.equals("last")) return;
     }));
@@ -119,7 +119,7 @@ class StepTimesTest {
 
   @Promise("19.16")
   @Test
-  void eachLineOfConnectionIsTimed() throws Exception {
+  void timeOfEachLineIsMeasured() throws Exception {
     var server = net.open(connection -> connection.lines().forEach(line -> {}));
     try (var socket = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
       socket.getOutputStream().write("one\ntwo\nthree\n".getBytes());
@@ -131,7 +131,7 @@ class StepTimesTest {
 
   @Promise("19.16")
   @Test
-  void waitForClientOfEventStreamIsNotTimed() throws Exception {
+  void timeOfEventStreamExcludesWaitForClient() throws Exception {
     var eventActor = new CompletableFuture<Actor<String>>();
     var server = open(HttpRoutes.none().stream("/", exchange -> {
       eventActor.complete(exchange.eventActor());

@@ -215,7 +215,7 @@ class TcpAcceptorTest {
   }
 
   @Test
-  void interceptorSurroundsConversationsButNotMessagesToClients() {
+  void interceptorSeesConnectionsButNoMessagesToClients() {
     var interceptedMessages = new CopyOnWriteArrayList<Object>();
     var builder = net.scope.anonymous().intercept((message, next) -> {
       interceptedMessages.add(message);
@@ -363,7 +363,7 @@ class TcpAcceptorTest {
   }
 
   @Test
-  void failureInSilentAcceptorIsCountedAndNotLogged() {
+  void handlerFailureInSilentAcceptorIsDeadLetterAndNotLogged() {
     try (var log = new Logged()) {
       var acceptor = Stereotypes.of(net.scope.anonymous()).tcpAcceptorSilent(0, connection -> {
         throw new IllegalStateException("not to be seen");

@@ -150,7 +150,7 @@ class TcpLimitsTest {
 
   @Promise("25.3")
   @Test
-  void slowClientIsCutOffAtTotalLimit() throws Exception {
+  void activeClientIsCutOffAtTotalLimit() throws Exception {
     var acceptor = open(TcpLimitsTest::echoAll,
         o -> o.withIdleLimit(Duration.ofSeconds(60)).withTotalLimit(Duration.ofSeconds(100)));
     try (var peer = new Peer(acceptor.port())) {
@@ -205,7 +205,7 @@ class TcpLimitsTest {
    */
   @Promise("25.10")
   @Test
-  void clientThatNeverReadsGetsReset() {
+  void clientThatNeverReadsGetsConnectionReset() {
     var acceptor = open(connection -> {
       while (true) connection.outputStream().write(new byte[1 << 20]);
     }, o -> o);

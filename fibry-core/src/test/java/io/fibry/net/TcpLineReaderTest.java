@@ -72,7 +72,7 @@ class TcpLineReaderTest {
   }
 
   @Test
-  void linesEndAtAnyLineEndAndAtEndOfStream() {
+  void linesEndAtAnyLineSeparatorAndAtEndOfStream() {
     assertEquals(List.of("one", "two", "", "three", "four", "", "last"), lines("one\ntwo\r\n\r\nthree\rfour\r\rlast"));
     assertEquals(List.of(), lines());
     assertEquals(List.of(""), lines("\r", "\n"));

@@ -34,7 +34,7 @@ class TcpStreamTest {
 
   @Promise("25.5")
   @Test
-  void loopThatReadsPastEndGetsException() {
+  void readLoopThatIgnoresEndOfStreamGetsException() {
     var ends = new AtomicInteger();
     var acceptor = net.open(connection -> {
       var in = connection.inputStream();
@@ -149,7 +149,7 @@ class TcpStreamTest {
   }
 
   @Test
-  void concurrentWritesAreNotMixed() throws Exception {
+  void bytesOfConcurrentWritesAreNotInterleaved() throws Exception {
     var acceptor = net.open(connection -> {
       var writers = new Thread[3];
       for (int i = 0; i < writers.length; i++) {

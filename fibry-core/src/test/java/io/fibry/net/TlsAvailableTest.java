@@ -37,7 +37,7 @@ class TlsAvailableTest {
    */
   @ParameterizedTest
   @ValueSource(strings = {"TLSv1.3", "TLSv1.2"})
-  void availableBytesCanBeReadWithoutWaiting(String protocol) throws Exception {
+  void availableCountsContentBytesButNoBytesOfTls(String protocol) throws Exception {
     var available = new CompletableFuture<Integer>();
     var acceptor = net.open(client -> {
       var in = client.inputStream();

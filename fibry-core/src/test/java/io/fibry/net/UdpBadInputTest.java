@@ -47,7 +47,7 @@ class UdpBadInputTest {
   }
 
   @Test
-  void badLimitsAreRefused() {
+  void invalidRatesAndPacketLimitsAreRefused() {
     assertRefused("a rate of 0 packets in 1 s would let none through; give at least 1",
         () -> options.withRate(0, Duration.ofSeconds(1)));
     assertRefused("a rate of 5 packets in 0 s is undefined; give a period of more than zero",

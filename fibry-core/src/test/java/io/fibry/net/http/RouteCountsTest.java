@@ -52,7 +52,7 @@ class RouteCountsTest {
 
   @Promise("27.30")
   @Test
-  void bucketsCountTimesUpToTheirBounds() {
+  void eachBucketCountsAllTimesUpToItsBound() {
     for (var duration : List.of(Duration.ZERO, Duration.ofNanos(50_000), Duration.ofNanos(50_001),
         Duration.ofMillis(5), Duration.ofSeconds(10), Duration.ofSeconds(10).plusNanos(1), Duration.ofHours(1)))
       add(200, duration);
@@ -92,7 +92,7 @@ class RouteCountsTest {
   }
 
   @Test
-  void fractionOutsideOfZeroToOneIsRefused() {
+  void percentileRefusesFractionOutsideZeroToOne() {
     for (double fraction : new double[] {-0.1, 1.1, 99, Double.NaN}) {
       var refusal = assertThrows(IllegalArgumentException.class, () -> times().percentile(fraction));
       assertEquals("there is no percentile for the fraction " + fraction + "; give 0 to 1, such as 0.99",
@@ -113,7 +113,7 @@ class RouteCountsTest {
 
   @Promise("27.30")
   @Test
-  void countsOfOneSnapshotAgreeDuringExchanges() {
+  void countsOfSnapshotTakenDuringExchangesAreConsistent() {
     int exchanges = 200_000;
     var isDone = new AtomicBoolean();
     // platform threads, because busy virtual threads would occupy all carriers

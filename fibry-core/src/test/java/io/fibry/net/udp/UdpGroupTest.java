@@ -93,7 +93,7 @@ class UdpGroupTest {
   }
 
   @Test
-  void packetNotSentToGroupIsNotReceived() throws Exception {
+  void packetSentToMachineInsteadOfGroupIsNotReceived() throws Exception {
     var first = member(0, "one");
 
     try (var peer = new UdpPeer()) {

@@ -133,7 +133,7 @@ class UdpServerTest {
 
   @Promise("26.2")
   @Test
-  void excessPacketsAreDroppedAndCounted() {
+  void packetsBeyondMailboxCapacityAreDroppedAndCounted() {
     var gate = new Gate();
     var server = UdpServer.open(scope.named("udp"), 0, (self, packet) -> gate.pass(), o -> o);
     peer.send(server.port(), "at hand");
@@ -197,7 +197,7 @@ class UdpServerTest {
   }
 
   @Test
-  void addressDoesNotUseUpRateOfOtherAddress() throws Exception {
+  void packetsOfOneAddressDoNotUseUpRateOfOtherAddress() throws Exception {
     var limiter = new SourceRateLimiter(clock, 1, Duration.ofSeconds(1));
 
     assertTrue(limiter.tryAdmit(InetAddress.getByName("10.0.0.1")));
@@ -232,7 +232,7 @@ class UdpServerTest {
 
   @Promise("26.3")
   @Test
-  void replyIsNoLongerThanItsRequest() throws Exception {
+  void replyLongerThanItsRequestIsRefused() throws Exception {
     var server = server(o -> o);
     peer.send(server.port(), "1234");
     Patience.eventually(() -> received.size() == 1);

@@ -255,7 +255,7 @@ class WebSocketContractTest {
 
   @Promise("27.16")
   @Test
-  void actorIsStoppedIfClientDisconnectsWithoutClose() throws IOException {
+  void textActorIsStoppedIfClientDisconnectsWithoutClose() throws IOException {
     try (var peer = open(this::readAll)) {
       var actor = Patience.value(connectionFuture).textActor();
       peer.text("hello");
@@ -269,7 +269,7 @@ class WebSocketContractTest {
   }
 
   @Test
-  void binaryMessageToReaderOfTextsClosesWith1003() {
+  void binaryMessageToHandlerThatReadsTextsClosesWith1003() {
     try (var peer = open(this::readAll)) {
       peer.text("a").bytes(new byte[3]);
 

@@ -181,7 +181,7 @@ class WebSocketHandshakeTest {
       X-Forwarded-Proto: http         | http://localhost      | 101
       Forwarded: for=1.2.3.4          | https://localhost     | 403
       """)
-  void originHasSchemeThatNamedProxyGives(String header, String origin, int code) {
+  void originMustHaveSchemeThatConfiguredProxyReports(String header, String origin, int code) {
     open(options -> options, limits -> limits.withProxies("127.0.0.1"));
 
     try (var peer = connect(header, "Origin: " + origin)) {
@@ -191,7 +191,7 @@ class WebSocketHandshakeTest {
 
   @Promise("27.34")
   @Test
-  void schemeThatStrangerGivesIsIgnored() {
+  void schemeReportedByUnconfiguredProxyIsIgnored() {
     open();
 
     try (var peer = connect("X-Forwarded-Proto: https", "Origin: https://localhost")) {

@@ -124,7 +124,7 @@ class WebSocketLimitsTest {
 
   @Promise("27.18")
   @Test
-  void clientWithoutPongsIsCutOffAtIdleLimit() {
+  void clientThatSendsNoPongsIsCutOffAtIdleLimit() {
     open(o -> o.withIdleLimit(Duration.ofSeconds(40)));
     try (var peer = sendAndAwait(connect())) {
       advanceSeconds(38);

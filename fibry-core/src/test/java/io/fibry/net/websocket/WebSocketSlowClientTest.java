@@ -86,7 +86,7 @@ class WebSocketSlowClientTest {
 
   @Promise({"27.16", "27.32"})
   @Test
-  void slowClientGetsPresentMessageAndCloseWithReason() throws IOException {
+  void cutOffClientGetsMessageInProgressAndCloseWithReason() throws IOException {
     try (var logged = new Logged(); var peer = openSlowClient()) {
       var actor = connectionFuture.join().textActor();
 
@@ -146,7 +146,7 @@ class WebSocketSlowClientTest {
 
   @Promise("27.32")
   @Test
-  void laterCloseDoesNotReplaceCutOff() throws IOException {
+  void closeCallAfterCutOffDoesNotReplaceCloseCode() throws IOException {
     try (var peer = openSlowClient()) {
       var connection = connectionFuture.join();
       sendUntilRefused(connection.textActor());
@@ -212,7 +212,7 @@ class WebSocketSlowClientTest {
 
   @Promise("27.33")
   @Test
-  void unsentBytesOfDroppedMessagesBecomeZero() throws IOException {
+  void unsentBytesAreZeroAfterCutOffClientDisconnects() throws IOException {
     try (var peer = openSlowClient()) {
       var connection = connectionFuture.join();
       sendUntilRefused(connection.textActor());
