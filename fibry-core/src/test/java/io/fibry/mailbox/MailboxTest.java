@@ -23,7 +23,7 @@ class MailboxTest {
   }
 
   @Test
-  void selectiveReturnsCopy() {
+  void selectiveReturnsNewMailboxAndKeepsOriginal() {
     var mailbox = Mailbox.bounded(3, Overflow.BLOCK);
 
     assertTrue(mailbox.selective().isSelective());
@@ -58,7 +58,7 @@ class MailboxTest {
   }
 
   @Test
-  void capacityIsHalfOfMessagesHandledInRemainingTime() {
+  void capacityForReturnsHalfOfMessagesHandledInRemainingTime() {
     assertEquals(31, Mailbox.capacityFor(Duration.ofMillis(500), Duration.ofMillis(30), 133));
     assertEquals(1, Mailbox.capacityFor(Duration.ofMillis(31), Duration.ofMillis(30), 1));
     assertEquals(Integer.MAX_VALUE - 1, Mailbox.capacityFor(Duration.ofSeconds(Long.MAX_VALUE), Duration.ZERO, 1e9));

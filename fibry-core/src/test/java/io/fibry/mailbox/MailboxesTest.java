@@ -164,7 +164,7 @@ class MailboxesTest {
 
   @Promise("4.13")
   @Test
-  void interruptedSenderWithdrawsMessageAndStaysInterrupted() {
+  void interruptedBlockedSenderWithdrawsMessageAndKeepsFlag() {
     var actor = fullActor(Overflow.BLOCK);
     var interrupted = new CompletableFuture<Boolean>();
     var sender = Patience
@@ -180,7 +180,7 @@ class MailboxesTest {
   }
 
   @Test
-  void exceptionOfExecuteNamesReasonOfRefusal() {
+  void executeThrowsExceptionThatNamesReasonOfRefusal() {
     var blockingActor = fullActor(Overflow.BLOCK);
     var failure = new CompletableFuture<Throwable>();
     var sender = Patience.startFiber(() -> failure
@@ -298,7 +298,7 @@ class MailboxesTest {
   @Promise("2.2")
   @ParameterizedTest
   @EnumSource(value = Overflow.class, names = {"REJECT", "DROP_NEWEST"})
-  void messageBlockIsRefusedAsAWhole(Overflow overflow) {
+  void messageListIsRefusedAsAWhole(Overflow overflow) {
     var actor = actor(Mailbox.bounded(3, overflow));
     Gate.occupy(actor);
     actor.sendMessages(List.of(1, 2));
@@ -312,7 +312,7 @@ class MailboxesTest {
   }
 
   @Test
-  void messageBlockDropsOldestMessagesToFit() {
+  void dropOldestDropsEnoughMessagesToAcceptMessageList() {
     var actor = actor(Mailbox.bounded(3, Overflow.DROP_OLDEST));
     Gate.occupy(actor);
     actor.sendMessages(List.of(1, 2, 3));
@@ -327,7 +327,7 @@ class MailboxesTest {
 
   @Promise("2.2")
   @Test
-  void messageBlockWaitsForCapacityForAllMessages() {
+  void senderOfMessageListWaitsForCapacityForWholeList() {
     var actor = actor(Mailbox.bounded(2, Overflow.BLOCK));
     Gate.occupy(actor);
     actor.sendMessage(1);
@@ -343,7 +343,7 @@ class MailboxesTest {
   }
 
   @Test
-  void oversizedMessageBlockIsRefusedWithReason() {
+  void messageListLargerThanCapacityIsRefusedWithReason() {
     var actor = actor(Mailbox.bounded(2, Overflow.BLOCK));
 
     var failure = assertThrows(IllegalArgumentException.class, () -> actor.sendMessages(List.of(1, 2, 3)));
@@ -377,7 +377,7 @@ class MailboxesTest {
 
   @Promise("2.3")
   @Test
-  void poisonPillFollowsQueuedAndPrecedesLaterMessages() {
+  void poisonPillInPriorityMailboxFollowsOnlyEarlierMessages() {
     var actor = actor(Mailbox.priority(Comparator.comparing(m -> m instanceof String s ? s.length() : 0)));
     Gate.occupy(actor);
     actor.sendMessage("waited");

@@ -37,7 +37,7 @@ class LimitsPageTest {
   }
 
   @Test
-  void eachLimitHasRow() throws IOException {
+  void eachLimitOptionHasRowInLimitsPage() throws IOException {
     var missing = new ArrayList<String>();
     for (var entry : OPTIONS.entrySet()) {
       var section = section(entry.getKey());
@@ -52,7 +52,7 @@ class LimitsPageTest {
   }
 
   @Test
-  void eachRowNamesExistingTest() throws IOException {
+  void eachRowOfLimitsPageNamesExistingTest() throws IOException {
     var violations = new ArrayList<String>();
     int rows = 0;
     for (var row = ROW.matcher(Files.readString(PAGE)); row.find(); rows++) {

@@ -57,7 +57,7 @@ class ReleaseTest {
   }
 
   @Test
-  void profilesBuildAllNeededModules() {
+  void mavenProfilesBuildAllModulesThatTheirModulesNeed() {
     PROFILE.matcher(read(ROOT.resolve("pom.xml"))).results().map(match -> match.group(1)).forEach(profile -> {
       var poms = MODULE.matcher(profile).results().map(match -> read(ROOT.resolve(match.group(1)).resolve("pom.xml")))
           .toList();
@@ -72,7 +72,7 @@ class ReleaseTest {
   }
 
   @Test
-  void allModulesHaveOneVersion() {
+  void allModulesHaveSameVersion() {
     var versions = Repository.files("/pom.xml", "/README.md").stream().map(ReleaseTest::read)
         .flatMap(pom -> OWN_VERSION.matcher(pom).results()).map(match -> match.group(1))
         .filter(version -> !version.equals("${project.version}")).collect(Collectors.toSet());

@@ -49,7 +49,7 @@ class RootScopeRulesTest {
       entry("fibry-simulation/ProgramRun.java", "closes the root scope of a simulated process"));
 
   @Test
-  void onlyListedFilesNameRootScope() throws IOException {
+  void onlyListedFilesReferToRootScope() throws IOException {
     var files = new TreeSet<String>();
     Repository.libraryCode().forEach((file, code) -> {
       if (namesRoot(code)) files.add(file.replaceFirst("(?:integrations/)?([^/]+)/.*/", "$1/"));

@@ -97,7 +97,7 @@ class SourceRulesTest {
   }
 
   @Test
-  void codeHasAtMost120ColumnsAndCommentsHave100() {
+  void codeHasAtMost120ColumnsAndCommentsAtMost100() {
     assertEquals(List.of(), linesWhere(MAIN, (line, comment) -> line.length() > (comment ? 100 : 120)));
     assertEquals(List.of(), linesWhere("test", (line, comment) -> line.length() > (comment ? 100 : 120)
         && !LONG_STRING.matcher(line).matches()));
@@ -110,7 +110,7 @@ class SourceRulesTest {
   }
 
   @Test
-  void medianFileHasAtMost100Lines() {
+  void medianFileOfCoreModuleHasAtMost100Lines() {
     var sizes = sources("main").stream().filter(file -> file.startsWith(ROOT.resolve("fibry-core")))
         .map(file -> lines(file).size()).sorted().toList();
 

@@ -76,7 +76,7 @@ class StereotypesTest {
   // ---- strategies
 
   @Test
-  void onlyRecipesOfThreadsRunOnPlatformThreads() {
+  void onlyThreadsRecipesRunActorsOnPlatformThreads() {
     var fiberThread = Stereotypes.fibers().sink("s").ask(s -> Thread.currentThread());
     var defaultThread = Stereotypes.def().sink("s").ask(s -> Thread.currentThread());
     var threadSink = Stereotypes.threads().sink("s");
@@ -161,7 +161,7 @@ class StereotypesTest {
   }
 
   @Test
-  void runOnceThatFailsEndsWithItsFailureAndLogsIt() {
+  void runOnceWhoseTaskFailsEndsAsFailedAndLogsFailure() {
     var failure = new IOException("loud failure");
 
     try (var logged = new Logged()) {
@@ -176,7 +176,7 @@ class StereotypesTest {
   }
 
   @Test
-  void runOnceSilentThatFailsEndsWithItsFailureAndLogsNothing() {
+  void runOnceSilentWhoseTaskFailsEndsAsFailedAndLogsNothing() {
     var failure = new IOException("quiet failure");
 
     try (var logged = new Logged()) {

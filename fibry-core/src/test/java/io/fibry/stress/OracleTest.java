@@ -20,7 +20,7 @@ class OracleTest {
   private static final Duration DURATION = Soak.ON ? Duration.ofHours(1) : Duration.ofSeconds(2);
 
   @Test
-  void senderOutcomesMatchHandledMessages() throws InterruptedException {
+  void outcomesThatSendersSeeMatchHandledMessages() throws InterruptedException {
     long seed = StressRuns.seed();
     System.out.println("oracle: -Dfibry.seed=" + seed);
 

@@ -174,7 +174,7 @@ class ManualClockTest {
   }
 
   @Test
-  void interruptedSleeperIsNotAsleep() {
+  void isAsleepReturnsFalseForInterruptedSleeper() {
     var interruptFuture = new CompletableFuture<Boolean>();
     var sleeper = Patience.startFiber(() -> {
       try {
@@ -197,7 +197,7 @@ class ManualClockTest {
   }
 
   @Test
-  void maxDelayNeverElapses() {
+  void taskWithMaxDelayNeverRuns() {
     clock.schedule(Duration.ofSeconds(Long.MAX_VALUE), logTask("never"));
 
     clock.advance(Duration.ofDays(36_500));
@@ -208,7 +208,7 @@ class ManualClockTest {
   // ---- awaitDone
 
   @Test
-  void waitForFutureEndsWhenClockReachesLimit() throws InterruptedException {
+  void awaitDoneReturnsFalseWhenClockReachesLimit() throws InterruptedException {
     var pendingFuture = new CompletableFuture<String>();
     var result = Patience.callOnFiber(() -> clock.awaitDone(pendingFuture, Duration.ofHours(1)));
     Patience.eventually(() -> clock.untilNext().isPresent()); // the waiter has set its timer
@@ -222,7 +222,7 @@ class ManualClockTest {
   }
 
   @Test
-  void waitForFutureEndsWhenFutureIsDoneInAnyWay() throws InterruptedException {
+  void awaitDoneReturnsTrueWhenFutureCompletesFailsOrIsCancelled() throws InterruptedException {
     var failedFuture = CompletableFuture.failedFuture(new IllegalStateException());
     var cancelledFuture = new CompletableFuture<String>();
     cancelledFuture.cancel(true);

@@ -63,7 +63,7 @@ class TimerAtTest {
   }
 
   @Test
-  void manualClockRunsTaskAtOnceWhenTimeHasCome() {
+  void manualClockRunsTaskAtOnceIfItsTimeHasPassed() {
     manualClock.advance(seconds(10));
 
     var dueTimer = manualClock.scheduleAt(nanosOf(10), () -> log.add("due"));
@@ -182,7 +182,7 @@ class TimerAtTest {
   }
 
   @Test
-  void messageComesAtItsTimeIfClockMovesBeforeTimerIsSet() {
+  void delayedMessageArrivesOnTimeIfClockMovesBeforeTimerIsSet() {
     var actor = scope.anonymous().newActor((String message) -> log.add(message));
     movedClock.moveBeforeNextTimer(seconds(4));
     actor.sendMessageLater("due", seconds(10));
