@@ -38,7 +38,7 @@ class IoSnippetsTest {
   }
 
   @Test
-  void downloaderReturnsPageToAskAndToFuture() throws Exception {
+  void downloaderAnswersAskAndRequestFutureWithPage() throws Exception {
     try (var serverSocket = new ServerSocket(0, 5, InetAddress.getLoopbackAddress())) {
       Thread.ofVirtual().start(() -> serve(serverSocket));
       var uri =

@@ -77,7 +77,7 @@ class JavadocSnippetsTest {
   }
 
   @Test
-  void askReturnsDoneWhenTextIsSaved() {
+  void askReturnsAfterHandlerHasSavedText() {
     // @start region="done"
     record Save(String text) implements Request<Save, Done> {}
     var saved = new ArrayList<String>();
@@ -259,7 +259,7 @@ class JavadocSnippetsTest {
   }
 
   @Test
-  void textPropagatorRestoresTenantAndWritesItAsText() {
+  void textContextPropagatorRestoresTenantAndWritesItAsText() {
     var tenant = new ThreadLocal<String>();
     // @start region="textPropagator"
     class Tenant implements TextContextPropagator<String> {

@@ -105,7 +105,7 @@ class MdcJvmTest {
 
   @Promise("14.8")
   @Test
-  void mdcReachesHandlerOnEveryStrategyAndIsCleared() throws Exception {
+  void mdcOfSenderReachesHandlerOnEveryStrategyAndIsCleared() throws Exception {
     try (var child = Child.java(List.of("-Dslf4j.provider=" + MdcServiceProvider.class.getName()), Program.class)) {
       var lines = child.awaitExit(0).lines().filter(line -> !line.startsWith("SLF4J")).toList();
 

@@ -105,7 +105,7 @@ class RequestsTest {
 
   @Promise("4.15")
   @Test
-  void nullAnswerFailsWithHintAtOptional() {
+  void nullAnswerFailsRequestWithHintAtOptional() {
     var actor = resumingBuilder.newActorWithReturn((Object m) -> (Object) null);
 
     var failure = assertThrows(NullPointerException.class, () -> actor.ask("what"));

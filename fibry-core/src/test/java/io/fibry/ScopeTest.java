@@ -67,7 +67,7 @@ class ScopeTest {
 
   @Promise("16.2")
   @Test
-  void scopesMayHaveSameName() {
+  void siblingScopesMayHaveSameName() {
     try (var scope = ActorSystem.openScope("outer")) {
       var a = scope.openScope("twin");
       var b = scope.openScope("twin");

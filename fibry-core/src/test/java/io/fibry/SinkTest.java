@@ -120,7 +120,7 @@ class SinkTest {
   }
 
   @Test
-  void nullAnswerFailsWithHintAtOptional() {
+  void nullAnswerFailsAskWithHintAtOptional() {
     var failure = assertThrows(NullPointerException.class, () -> sink.ask(s -> null));
 
     for (String word : new String[] {"list", "null", "Optional"})

@@ -71,7 +71,7 @@ class StepTextsTest {
 
   @Promise("19.11")
   @Test
-  void watchdogMeasuresTimeOfStepInsteadOfMessage() {
+  void watchdogTimesStepOfMessageInsteadOfWholeMessage() {
     scope.named("worker").newActor((Feed jobs) -> {
       while (true) if (jobs.next().equals("slow")) gate.pass();
     }).sendMessage(feed);
@@ -91,7 +91,7 @@ class StepTextsTest {
   }
 
   @Test
-  void actorBetweenStepsIsWaitingInDumpAndNotLoggedAsSlow() throws InterruptedException {
+  void actorBetweenStepsIsShownAsWaitingAndNotLoggedAsSlow() throws InterruptedException {
     var handlerEntered = new CountDownLatch(1);
     scope.named("worker").newActor((Feed jobs) -> {
       handlerEntered.countDown();

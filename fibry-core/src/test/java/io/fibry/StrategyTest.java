@@ -84,7 +84,7 @@ class StrategyTest {
   @Promise({"6.4", "13.1"})
   @ParameterizedTest
   @MethodSource("libraryStrategies")
-  void handlerThreadInheritsNoThreadLocalOrLoaderOfSender(Strategy strategy) {
+  void handlerThreadInheritsNoThreadLocalOrClassLoaderOfSender(Strategy strategy) {
     var userName = new InheritableThreadLocal<String>();
     var actor = new CompletableFuture<ActorWithReturn<Object, List<Object>>>();
     var answer = new CompletableFuture<List<Object>>();
@@ -105,7 +105,7 @@ class StrategyTest {
   }
 
   @Test
-  void defaultStrategyAppliesToLaterActorsOnly() {
+  void changedDefaultStrategyAppliesOnlyToActorsCreatedLater() {
     var earlier = ActorSystem.anonymous().newActorWithReturn((Object m) -> Thread.currentThread().isVirtual());
     ActorSystem.setDefaultStrategy(Strategy.THREAD);
     try (var later = ActorSystem.anonymous().newActorWithReturn((Object m) -> Thread.currentThread().isVirtual())) {
@@ -399,7 +399,7 @@ class StrategyTest {
   }
 
   @Test
-  void executorThreadIsNotInHandlerAfterActorAnswered() {
+  void executorThreadCountsAsOutsideHandlerAfterActorAnswered() {
     var executor = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().name("mine").factory());
     var actor = scope.named("guest").strategy(Strategy.of(executor))
         .newActorWithReturn((Object m) -> Thread.currentThread().getName());

@@ -80,7 +80,7 @@ class SupervisionTest {
 
   @Promise("17.1")
   @Test
-  void newStateIsCreatedLazilyAfterRestart() {
+  void newStateAfterRestartIsCreatedOnlyForNextMessage() {
     var actor = actor(FailurePolicy.restart());
 
     sendAndAwait(actor, "a", new IOException("planned"));
@@ -92,7 +92,7 @@ class SupervisionTest {
 
   @Promise("17.1")
   @Test
-  void mailboxSurvivesRestart() {
+  void queuedMessagesSurviveRestart() {
     var actor = actor(FailurePolicy.restart());
     var gate = Gate.occupy(actor);
     for (Object m : List.of(new IOException("planned"), "a", new StackOverflowError("planned"), "b"))
@@ -323,7 +323,7 @@ class SupervisionTest {
 
   @Promise("17.8")
   @Test
-  void messageFailsOnceAfterAllRetries() {
+  void messageIsFailedDeadLetterAfterRetriesAndNextIsHandled() {
     var actor = newFailingActor(3, FailurePolicy.resume().withRetries(2));
 
     sendAndAwait(actor, "a", "b");
