@@ -50,17 +50,17 @@ class AttachJvmTest {
   }
 
   @Test
-  void agentAttachesToJvmWithoutFlag() throws Exception {
+  void agentAttachesToJvmStartedWithoutJavaagentFlag() throws Exception {
     assertSimulates(Jvm.run(0, List.of(), Jvm.CLASS_PATH, Program.class));
   }
 
   @Test
-  void agentAttachesFromJar(@TempDir Path folder) throws Exception {
+  void agentAttachesWhenClassPathHasSimulationJar(@TempDir Path folder) throws Exception {
     assertSimulates(Jvm.run(0, List.of(), withJar(Jvm.jar(folder)), Program.class));
   }
 
   @Test
-  void flagLoadsAgentFromJar(@TempDir Path folder) throws Exception {
+  void javaagentFlagLoadsAgentFromJar(@TempDir Path folder) throws Exception {
     var jar = Jvm.jar(folder);
 
     var printed =
@@ -70,7 +70,7 @@ class AttachJvmTest {
   }
 
   @Test
-  void failureNamesRemedyWhenJvmForbidsAgents() throws Exception {
+  void errorNamesJavaagentFlagWhenJvmForbidsLoadingAgents() throws Exception {
     var printed = Jvm.run(1, List.of("-XX:-EnableDynamicAgentLoading"), Jvm.CLASS_PATH, Program.class);
 
     assertTrue(printed.contains("the agent of fibry-simulation cannot be attached to this JVM: "), printed);
@@ -78,7 +78,7 @@ class AttachJvmTest {
   }
 
   @Test
-  void failureNamesRemedyWhenJvmHasNoAttachMechanism() throws Exception {
+  void errorNamesJavaagentFlagWhenJvmHasNoAttachMechanism() throws Exception {
     var printed = Jvm.run(1, List.of("-XX:+DisableAttachMechanism"), Jvm.CLASS_PATH, Program.class);
 
     assertTrue(printed.contains("start the JVM with -javaagent:<path of fibry-simulation.jar>"), printed);

@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class DecisionsTest {
 
   @Test
-  void decisionsTextListsOnlyDeviations() {
+  void decisionsTextListsOnlyNonDefaultDecisions() {
     var decisions = new Decisions();
     for (int i = 0; i < 100; i++) decisions.add(i == 3 ? 1 : i == 90 ? 2 : 0);
 
@@ -26,7 +26,7 @@ class DecisionsTest {
   }
 
   @Test
-  void withoutDeviationsReturnsChangedCopyOfDecisions() {
+  void withoutDeviationsReturnsCopyWithoutGivenDeviations() {
     var decisions = Decisions.parse("1=1,4=7,9=2");
 
     assertEquals("1=1", decisions.withoutDeviations(decisions.deviationIndices(), 1, 3).toString());

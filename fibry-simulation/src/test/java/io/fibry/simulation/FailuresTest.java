@@ -210,7 +210,7 @@ class FailuresTest {
 
   @Test
   @Promise("29.7")
-  void wakeByOutsideThreadFailsSimulation() {
+  void outsideThreadThatWakesSimulatedThreadFailsSimulation() {
     assertOutsideWakeFails((sim, latch, outside) -> {
       var main = Thread.currentThread();
       var isRunHeld = new AtomicBoolean();
@@ -236,7 +236,7 @@ class FailuresTest {
    */
   @Test
   @Promise("29.7")
-  void simulationFailsWhenOutsideThreadWakesOnlyTracedRun() {
+  void simulationFailsWhenOutsideWakeOccursOnlyInTracedRepeat() {
     var carrier = new AtomicReference<Thread>();
     var latchOfLatestRun = new AtomicReference<CountDownLatch>();
     long oldWaitNanos = SimulationRun.externalWaitNanos;

@@ -47,7 +47,7 @@ class ModulesJvmTest {
   /** Without {@code -javaagent}, a flag must add the JDK's module java.instrument for the agent. */
   @Test
   @Promise("29.19")
-  void simulationRunsAsModule() throws Exception {
+  void simulationRunsOnModulePath() throws Exception {
     var jar = Jvm.jar(folder);
 
     assertSimulates(jar, "requires io.fibry.simulation; requires io.fibry.durable;", List.of(),

@@ -91,7 +91,7 @@ class NodeTest {
 
   /** A thread of the crashed node has started the thread of the receiver. */
   @Test
-  void outsideActorHandlesMessagesAfterSenderNodeCrashes() {
+  void actorOutsideNodesHandlesMessagesAfterSenderNodeCrashes() {
     simulate(sim -> {
       var node = sim.node("one");
       var received = new HashSet<String>();
@@ -111,7 +111,7 @@ class NodeTest {
   /** The library starts a thread for the callback, but none for the outside actor. */
   @Test
   @Promise("29.11")
-  void callbackOfCrashedNodeDoesNotContinue() {
+  void runningCallbackStopsWhenItsNodeCrashes() {
     simulate(sim -> {
       var node = sim.node("one");
       var continued = new AtomicBoolean();

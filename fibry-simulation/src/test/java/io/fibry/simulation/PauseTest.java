@@ -75,7 +75,7 @@ class PauseTest {
 
   @Test
   @Promise("29.14")
-  void messageToPausedNodeWaits() {
+  void messageToPausedNodeIsHandledAfterPause() {
     simulate(sim -> {
       var node = sim.node("one");
       var actor = node.openScope("scope").named("actor").newActorWithReturn((String message) -> sim.time());
@@ -90,7 +90,7 @@ class PauseTest {
   }
 
   @Test
-  void bytesAndConnectionsWaitForPausedNode() {
+  void echoFromServerOnPausedNodeArrivesAfterPause() {
     simulate(sim -> {
       var node = sim.node("server");
       var port = new int[1];
@@ -140,7 +140,7 @@ class PauseTest {
 
   @Test
   @Promise("29.15")
-  void crashEndsPause() {
+  void crashOfNodeEndsItsPause() {
     simulate(sim -> {
       var node = sim.node("one");
       var seconds = startTicks(sim, node);

@@ -72,7 +72,7 @@ class RedirectedTest {
   }
 
   @Test
-  void methodReferencesAreRedirected() throws Exception {
+  void methodReferenceToClockReadsSimulatedTime() throws Exception {
     assertEquals(0L, TinyMachine.play(() -> {
       Supplier<Long> clock = System::nanoTime;
       return clock.get();
@@ -130,7 +130,7 @@ class RedirectedTest {
   }
 
   @Test
-  void randomGeneratorsOfJdkRepeatNumbersAfterReset() throws Exception {
+  void randomGeneratorsOfJdkRepeatNumbersAfterSeedReset() throws Exception {
     Callable<List<Object>> draw = () -> {
       RandomTap.reset(17);
       var list = new ArrayList<>(IntStream.range(0, 20).boxed().toList());
@@ -198,7 +198,7 @@ class RedirectedTest {
   }
 
   @Test
-  void mailboxOfSimulatedThreadGetsCapacityFromSimulation() throws Exception {
+  void mailboxMadeBySimulatedThreadGetsCapacityFromSimulation() throws Exception {
     assertEquals("bounded(1, REJECT)", TinyMachine.play(() -> Mailbox.bounded(8, Overflow.REJECT).toString()));
     for (var mailbox : TinyMachine.runOutside(() -> Mailbox.bounded(8, Overflow.REJECT).toString()))
       assertEquals("bounded(8, REJECT)", mailbox);

@@ -62,7 +62,7 @@ class RedirectedThreadsTest {
 
   @Test
   @Promise("29.6")
-  void platformThreadsRunAsVirtualThreads() throws Exception {
+  void platformThreadStartedBySimulatedThreadIsSimulated() throws Exception {
     assertTrue(TinyMachine.play(() -> {
       var worker = new Worker();
       worker.start();
@@ -75,7 +75,7 @@ class RedirectedThreadsTest {
   }
 
   @Test
-  void secondStartOfPlatformThreadIsRefused() throws Exception {
+  void secondStartOfSimulatedPlatformThreadIsRefused() throws Exception {
     TinyMachine.play(() -> {
       var thread = new Thread(() -> {});
       thread.start();
@@ -106,7 +106,7 @@ class RedirectedThreadsTest {
   }
 
   @Test
-  void uncaughtExceptionReachesHandlerOfPlatformThread() throws Exception {
+  void uncaughtExceptionReachesHandlerOfSimulatedPlatformThread() throws Exception {
     assertEquals("on worker: no", TinyMachine.play(() -> {
       var text = new AtomicReference<String>();
       var thread = new Thread(() -> {
@@ -134,7 +134,7 @@ class RedirectedThreadsTest {
   }
 
   @Test
-  void executorsHaveSimulatedThreads() throws Exception {
+  void executorsOfSimulatedThreadUseSimulatedThreads() throws Exception {
     assertEquals(List.of(true, true), TinyMachine.play(() -> {
       try (var fixed = Executors.newFixedThreadPool(2); var scheduled = Executors.newScheduledThreadPool(1)) {
         return List.of(fixed.submit(TinyMachine::isSimulated).get(),
@@ -144,7 +144,7 @@ class RedirectedThreadsTest {
   }
 
   @Test
-  void javaUtilTimerIsSimulated() throws Exception {
+  void javaUtilTimerFollowsSimulatedClock() throws Exception {
     if (Runtime.version().feature() < 24) return; // before Java 24 the timer's wait would hold the carrier
     assertEquals(Duration.ofDays(1).toMillis(), TinyMachine.play(() -> {
       var firingTime = new CompletableFuture<Long>();
@@ -163,7 +163,7 @@ class RedirectedThreadsTest {
 
   @Test
   @Promise("29.6")
-  void futuresRunOnSimulatedThreads() throws Exception {
+  void asyncFuturesOfSimulatedThreadRunOnSimulatedThreads() throws Exception {
     assertTrue(TinyMachine.play(() -> CompletableFuture.supplyAsync(TinyMachine::isSimulated)
         .thenApplyAsync(first -> first && TinyMachine.isSimulated()).get()));
     for (var isSimulated : TinyMachine.runOutside(() -> CompletableFuture.supplyAsync(TinyMachine::isSimulated).get()))

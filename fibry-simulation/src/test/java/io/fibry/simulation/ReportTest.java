@@ -34,7 +34,7 @@ class ReportTest {
   }
 
   @Test
-  void textShowsMessagesAnswersAndNotesInOrder() {
+  void failureTextShowsMessagesAnswersAndNotesInOrder() {
     var text = failureOfTwoAsks().getMessage().replaceAll(STEP, "").replaceFirst("after \\d+ steps", "after 9 steps");
 
     assertEquals("""
@@ -49,7 +49,7 @@ class ReportTest {
   }
 
   @Test
-  void textShowsFailuresRestartsAndKills() {
+  void failureTextShowsFailuresRestartsAndKills() {
     var failure =
         assertThrows(SimulationFailure.class, () -> Simulation.run(options -> options.withReplay("0:"), sim -> {
           sim.faults().withAllKinds().withKills(1, actor -> actor.name().equals("victim"));
@@ -87,7 +87,7 @@ class ReportTest {
    * while it runs, so it has the same steps as the run that failed.
    */
   @Test
-  void reportRepeatsFailedRunWhenExceptionOverridesItsText() {
+  void reportedRunEqualsFailedRunWhenExceptionOverridesGetMessage() {
     var failure = assertThrows(SimulationFailure.class, () -> Simulation.run(sim -> {
       var actor = sim.scope().anonymous().onFailure(FailurePolicy.resume()).newActor((Integer number) -> {
         throw new ExceptionWithOwnText();
@@ -118,7 +118,7 @@ class ReportTest {
   }
 
   @Test
-  void failureTextMarksStepThatRunsOutOfTurn() {
+  void failureTextMarksStepThatRanOutOfDefaultOrder() {
     var failure = assertThrows(SimulationFailure.class, () -> Simulation.run(sim -> {
       var lastHandler = new String[1];
       var first = sim.scope().named("first").newActor((String text) -> lastHandler[0] = "first");

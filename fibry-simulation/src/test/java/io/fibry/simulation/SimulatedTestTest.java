@@ -54,7 +54,7 @@ class SimulatedTestTest {
   }
 
   @Test
-  void testRunsOnceForEachSeed() {
+  void simulatedTestRunsForEachSeedAndRepeatsSomeRuns() {
     var summary = run("right", "org.junit.jupiter.api.TestInfo,io.fibry.simulation.Simulation");
 
     assertEquals(1, summary.getTestsSucceededCount(), () -> "" + summary.getFailures().getFirst().getException());

@@ -37,7 +37,7 @@ class TimeTest {
   }
 
   @Test
-  void wallClockBeginsWithYear2026() {
+  void simulatedWallClockStartsAtBeginOfYear2026() {
     simulate(sim -> {
       assertEquals(Instant.parse("2026-01-01T00:00:00Z"), Instant.now());
       Thread.sleep(1_500);
@@ -87,7 +87,7 @@ class TimeTest {
 
   @Test
   @Promise("29.5")
-  void loopThatPollsClockUntilDeadlineEnds() {
+  void loopThatPollsClockUntilDeadlineTerminates() {
     simulate(sim -> {
       long end = System.nanoTime() + 1_000_000;
       while (System.nanoTime() < end) {
@@ -97,7 +97,7 @@ class TimeTest {
 
   @Test
   @Promise("29.5")
-  void loopThatYieldsUntilFlagIsSetEnds() {
+  void loopThatYieldsUntilFlagIsSetTerminates() {
     simulate(sim -> {
       var isOver = new AtomicBoolean();
       sim.client("stopper", () -> {

@@ -57,7 +57,7 @@ class YieldPointsTest {
 
   @Test
   @Promise("29.20")
-  void staticInitializerHasNoYieldPoints() {
+  void threadDoesNotYieldInsideStaticInitializer() {
     var counter = new Counter();
 
     Simulation.run(WITH_YIELD_POINTS, addTwice(counter, () -> {

@@ -86,7 +86,7 @@ class PatcherTest {
   }
 
   @Test
-  void classWithoutRedirectedCallsIsUnchanged() throws IOException {
+  void patchReturnsNullForClassWithoutRedirectedCalls() throws IOException {
     var redirects = RedirectTable.of(RedirectTable.ALL_ROWS, Runtime.version().feature());
 
     assertEquals(null, ClassPatcher.patch(Files.readAllBytes(BASE.resolve("java/lang/Runnable.class")), redirects,
@@ -94,7 +94,7 @@ class PatcherTest {
   }
 
   @Test
-  void threadTypesAreFoundBySuperclasses() {
+  void subclassOfThreadIsRecognizedByItsSuperclasses() {
     var types = new ThreadTypes(PatcherTest.class.getClassLoader());
 
     assertTrue(types.isThread("java/util/concurrent/ForkJoinWorkerThread"));

@@ -27,7 +27,7 @@ class StepWatchTest {
 
   @Test
   @Promise("29.22")
-  void stepContinuesUntilItsProcessorTimeIsUsed() {
+  void stepCountsAsComputingAfterTenSecondsOfProcessorTime() {
     assertContinues(100, SECOND / 10, false);
 
     assertEquals(COMPUTES, check(SECOND / 10, false));
@@ -35,7 +35,7 @@ class StepWatchTest {
 
   @Test
   @Promise("29.22")
-  void stepThatRarelyGetsProcessorContinues() {
+  void stepThatRarelyGetsProcessorIsNotReported() {
     for (int i = 0; i < 20; i++) {
       assertContinues(30, 0, false);
       assertContinues(1, 1, false);

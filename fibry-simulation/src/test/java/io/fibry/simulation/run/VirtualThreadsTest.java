@@ -30,7 +30,7 @@ class VirtualThreadsTest {
   }
 
   @Test
-  void threadIsFoundByItsRunnable() {
+  void virtualThreadIsFoundByRunnableInItsScheduler() {
     var runnables = new ArrayDeque<Runnable>();
 
     var first = VirtualThreadInternals.builder(runnables::add).start(() -> {});
@@ -65,7 +65,7 @@ class VirtualThreadsTest {
 
   /** One thread holds all monitors, and releases them in one step. */
   @Test
-  void monitorWaitersAreReadyAfterWakeUpBarrier() {
+  void threadsWaitingForReleasedMonitorAreReadyAfterBarrier() {
     assumeTrue(Runtime.version().feature() >= 24, "before Java 24 the JVM wakes no virtual thread");
     var barrier = new WakeUpBarrier();
     for (int round = 0; round < 50; round++) {
@@ -106,7 +106,7 @@ class VirtualThreadsTest {
    * run.
    */
   @Test
-  void forgottenThreadIsGarbageCollected() throws Exception {
+  void blockedThreadIsGarbageCollectedAfterForget() throws Exception {
     forgottenThread();
     var reference = forgottenThread();
 
