@@ -51,7 +51,7 @@ class BenchmarksTest {
   }
 
   @Test
-  void everyJmhBenchmarkIsFoundOnClassPath() {
+  void listedJmhBenchmarksAreFoundOnClassPath() {
     var names = benchmarkNames();
 
     assertTrue(
@@ -61,7 +61,7 @@ class BenchmarksTest {
   }
 
   @Test
-  void resultIsWorseIfTenPercentAndErrorBarsAreExceeded() throws IOException {
+  void resultIsWorseIfSlowerByMoreThanTenPercentAndErrorBars() throws IOException {
     var oldFile = file("old", 100, 3);
 
     assertFalse(isWorse(oldFile, file("slightly slower", 109, 1)));

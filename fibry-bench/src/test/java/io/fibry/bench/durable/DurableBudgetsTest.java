@@ -81,7 +81,7 @@ class DurableBudgetsTest {
    * The measured heap may be negative, because the JVM may free more heap than so few keys take.
    */
   @Test
-  void benchmarkIsMeasuredInItsOwnProcess(@TempDir Path results) throws Exception {
+  void benchmarkRunInChildProcessWritesResults(@TempDir Path results) throws Exception {
     System.setProperty("size", "1000");
     System.setProperty("results", results.toString());
     var console = System.out;

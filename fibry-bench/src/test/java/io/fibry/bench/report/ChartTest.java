@@ -49,23 +49,23 @@ class ChartTest {
   }
 
   @Test
-  void titleSaysWhatIsCompared() {
+  void chartTitleNamesComparison() {
     assertTrue(pipeline().contains("<title>A message through three stages</title>"));
     assertTexts(pipeline(), "A message through three stages");
   }
 
   @Test
-  void barDescribesItsSide() {
+  void barLabelDescribesComparedSide() {
     assertTexts(pipeline(), "pipeline", "Fibry's Pipeline: each stage is an actor", "200");
   }
 
   @Test
-  void lineDescribesItsSide() {
+  void lineLabelDescribesComparedSide() {
     assertTrue(growth().contains(">by hand: a parked virtual thread<tspan class=\"words\" dx=\"12\">started and kept"));
   }
 
   @Test
-  void barColorDependsOnRoleOfSideAndNotOnItsName() {
+  void barColorDependsOnRoleOfComparedSideAndNotOnItsName() {
     assertEquals(List.of("others", "ours", "base"), bars(pipeline()));
     assertTexts(pipeline(), "Fibry, with which the others are compared", "Fibry in other forms", "others");
   }
@@ -77,7 +77,7 @@ class ChartTest {
   }
 
   @Test
-  void legendListsOnlyPresentSides() {
+  void legendListsOnlyRolesOfMeasuredSides() {
     assertFalse(texts(pipeline()).contains("references, which promise less"));
     assertTexts(chart("jmh-InlineRequest", row("inline", 40), row("monitor", 5)), "references, which promise less");
   }
@@ -94,7 +94,7 @@ class ChartTest {
   }
 
   @Test
-  void barLabelShowsSize() {
+  void barLabelShowsSizeOfMeasurement() {
     assertTexts(chart("delays", row("fibry, timers of one actor, 1 s", "s", 21, 1_000)),
         "Fibry: one actor runs all tasks; 1,000 tasks");
   }
@@ -108,12 +108,12 @@ class ChartTest {
   }
 
   @Test
-  void chartWithoutValuesHasTitle() {
+  void chartWithoutValuesStillShowsTitle() {
     assertTexts(chart("jmh-PipelineStages", row("pipeline", Double.NaN)), "A message through three stages");
   }
 
   @Test
-  void lightAndDarkPagesHaveReadableColors() {
+  void chartColorsAreReadableOnLightAndDarkPages() {
     assertTrue(pipeline().contains("@media (prefers-color-scheme: dark) {\n.page { color: #0d1117 }"));
     for (var ink : Svg.TEXTS) assertContrast(ink, MIN_TEXT_CONTRAST);
     for (var ink : Svg.SERIES_COLORS) assertContrast(ink, MIN_MARK_CONTRAST);

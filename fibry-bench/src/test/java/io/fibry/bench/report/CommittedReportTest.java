@@ -15,7 +15,7 @@ class CommittedReportTest {
   private static final Path DOCS = Path.of("../docs");
 
   @Test
-  void committedPagesShowCommittedResults(@TempDir Path docs, @TempDir Path emptyFolder) throws Exception {
+  void committedPagesEqualReportOfCommittedResults(@TempDir Path docs, @TempDir Path emptyFolder) throws Exception {
     copy("benchmarks.md", docs);
     copy("benchmarks", docs);
 

@@ -47,7 +47,7 @@ class ComparisonsTest {
   }
 
   @Test
-  void otherSideBetterThanBaseIsListedAsLoss() {
+  void sideWithoutFibryBetterThanBaseIsListedAsLoss() {
     var losses = RatioLoss.table(List.of(pipeline()), Map.of());
 
     assertEquals("""
@@ -58,7 +58,7 @@ class ComparisonsTest {
   }
 
   @Test
-  void referenceBetterThanBaseIsListedAsLoss() {
+  void referenceSideBetterThanBaseIsListedAsLoss() {
     var losses = RatioLoss.table(List.of(result("jmh-OneToOne-message", row("fibry, fiber", 40), row("jctools", 30))),
         Map.of());
 
@@ -66,7 +66,7 @@ class ComparisonsTest {
   }
 
   @Test
-  void ownSideBetterThanBaseIsNotListedAsLoss() {
+  void fibrySideBetterThanBaseIsNotListedAsLoss() {
     var results = List.of(result("jmh-PoolTasks-work-1000", row("byKey", 600), row("fibers", 800),
         row("executorService", 900)));
 
@@ -84,7 +84,7 @@ class ComparisonsTest {
   }
 
   @Test
-  void sideWithoutDeclarationIsError() {
+  void undeclaredSideInResultIsError() {
     var failure = failureMessage(
         () -> result("jmh-PipelineStages", row("pipeline", 1), row("fibryToo", 1)).checkSides());
 
@@ -108,14 +108,14 @@ class ComparisonsTest {
   }
 
   @Test
-  void titleDescribesParameters() {
+  void titleOfComparisonDescribesBenchmarkParameters() {
     String question = "jmh-ManyToOne-message-senders-8-allocated";
 
     assertEquals("A message, from 8 senders to one actor: memory allocated", Comparisons.of(question).title(question));
   }
 
   @Test
-  void everyDeclaredSideWasMeasured() throws Exception {
+  void everyDeclaredSideHasCommittedMeasurement() throws Exception {
     var unmeasuredSides = new HashSet<Side>();
     var results = ResultFiles.read(DATA).stream().filter(result -> !result.isPromise()).toList();
 

@@ -72,7 +72,7 @@ class ReportTest {
   }
 
   @Test
-  void sideWithLowerRateHasRatioAboveOne() {
+  void sideWithLowerRateThanBaseHasRatioAboveOne() {
     assertTrue(page.contains("| by hand: a virtual thread for each | 250 | 240..260 | calls/s | 4.00 |  |"), page);
   }
 
@@ -105,13 +105,13 @@ class ReportTest {
   }
 
   @Test
-  void summaryNamesStrategyAndLinksToPage() {
+  void frontPageSummaryNamesStrategyAndLinksToPage() {
     assertTrue(front.contains("| [A message, one sender](benchmarks/all.md) | "), front);
     assertTrue(front.contains(" | 25.0 ns, `fiber` |  |"), front);
   }
 
   @Test
-  void peerIsComparedInItsFasterConfiguration() {
+  void summaryUsesFasterConfigurationOfPeer() {
     var result = new Result("jmh-OneToOne-message", "", "25", 2, "", "2026-11-20",
         List.of(row("fibry, fiber", 40), row("fibry, forkjoin", 20), row("fibry, caller", 10), row("pekko", 80),
             row("pekko-tuned", 60), row("kotlin", 20), row("jctools", 30)));
@@ -189,7 +189,7 @@ class ReportTest {
   }
 
   @Test
-  void everyReferencedChartIsSvg() throws Exception {
+  void chartsReferencedByPageAreSvgFiles() throws Exception {
     for (var name : List.of("jmh-OneToOne-message", "savina-counting", "growth", "blocking")) {
       assertTrue(page.contains("](../charts/" + name + ".svg)"), name);
       var factory = DocumentBuilderFactory.newInstance();
@@ -200,7 +200,7 @@ class ReportTest {
   }
 
   @Test
-  void chartContainsNameOfSideAsText() throws Exception {
+  void chartContainsNameOfComparedSideAsText() throws Exception {
     assertTrue(Files.readString(docs.resolve("charts/blocking.svg")).contains("fibry, a fiber for each"));
   }
 

@@ -32,7 +32,7 @@ class SavinaTest {
 
   @ParameterizedTest(name = "{0} {1}")
   @MethodSource("sides")
-  void eachSideOfProgramComputesExpectedResult(String programName, String sideName, SavinaProgram program,
+  void eachImplementationOfProgramComputesExpectedResult(String programName, String sideName, SavinaProgram program,
       SavinaProgram.ProgramSide side) throws Exception {
     assertTrue(program.measureNanos(side) > 0);
   }
@@ -44,7 +44,7 @@ class SavinaTest {
   }
 
   @Test
-  void wrongResultOfSideFailsMeasurement() {
+  void wrongResultOfImplementationFailsMeasurement() {
     var program =
         SavinaProgram.of("wrong", "size", 1, new SavinaProgram.ProgramSide("side", round -> round.setResult(2)));
 
@@ -54,7 +54,7 @@ class SavinaTest {
   }
 
   @Test
-  void exceptionOfSideFailsMeasurement() {
+  void exceptionOfImplementationFailsMeasurement() {
     var program = SavinaProgram.of("broken", "size", 1, new SavinaProgram.ProgramSide("side", round -> {
       throw new UnsupportedOperationException("broken");
     }));
