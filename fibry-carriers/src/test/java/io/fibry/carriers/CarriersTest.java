@@ -32,7 +32,7 @@ class CarriersTest {
   }
 
   @Test
-  void handlerRunsOnOwnCarrier() {
+  void handlerRunsOnCarrierOfFibry() {
     var actor = scope.anonymous()
         .newActorWithReturn((Integer n) -> isOnOwnCarrier() && Thread.currentThread().isVirtual());
 
@@ -40,7 +40,7 @@ class CarriersTest {
   }
 
   @Test
-  void residentFiberRunsOnOwnCarrierInOwnThread() {
+  void residentFiberKeepsItsThreadAndRunsOnCarrierOfFibry() {
     var fiber = scope.anonymous().newActorWithReturn((Integer n) -> Thread.currentThread());
     var resident = scope.anonymous().strategy(Strategy.RESIDENT_FIBER)
         .newActorWithReturn((Integer n) -> isOnOwnCarrier() ? Thread.currentThread() : null);
@@ -53,7 +53,7 @@ class CarriersTest {
   }
 
   @Test
-  void threadStartedByHandlerRunsOnOwnCarrier() {
+  void virtualThreadStartedByHandlerRunsOnCarrierOfFibry() {
     var result = new CompletableFuture<Boolean>();
     scope.anonymous().newActor((Integer n) -> {
       Thread.startVirtualThread(() -> result.complete(isOnOwnCarrier()));
@@ -96,7 +96,7 @@ class CarriersTest {
   }
 
   @Test
-  void fibersPassItemsThroughQueuesOfJdk() {
+  void fiberActorsExchangeItemsThroughJdkQueues() {
     var there = new LinkedTransferQueue<Integer>();
     var back = new LinkedTransferQueue<Integer>();
     var done = new CompletableFuture<Integer>();

@@ -49,7 +49,7 @@ class RunQueueTest {
   }
 
   @Test
-  void takeOwnDrainReturnsOnlyDrains() {
+  void takeOwnDrainReturnsNullWhenNextEntryIsNoDrain() {
     var drain = new TestDrain(() -> {});
     queue.add(drain);
     queue.add(new Numbered(1));
@@ -77,7 +77,7 @@ class RunQueueTest {
 
   /** An owner and two thieves with random pauses. */
   @Test
-  void eachEntryIsTakenOnce() throws InterruptedException {
+  void ownerAndThievesTakeEachEntryOnce() throws InterruptedException {
     long seed = Long.getLong("fibry.seed", System.nanoTime());
     System.out.println("fibry.seed=" + seed);
     int count = 100_000;

@@ -30,7 +30,7 @@ class RunnerTest {
   }
 
   @Test
-  void runnersAreReused() {
+  void activationsReuseRunnerThreads() {
     Set<Thread> threads = ConcurrentHashMap.newKeySet();
     for (int i = 0; i < 1_000; i++)
       threads.add(scope.anonymous().newActorWithReturn((Integer n) -> Thread.currentThread()).ask(i));
@@ -39,7 +39,7 @@ class RunnerTest {
   }
 
   @Test
-  void threadNameLoaderAndInterruptDoNotReachNextActor() throws Exception {
+  void runnerResetsThreadNameLoaderAndInterruptForNextActor() throws Exception {
     try (var loader = new URLClassLoader(new URL[0])) {
       Set<Thread> dirty = ConcurrentHashMap.newKeySet();
       var reused = new AtomicInteger();
@@ -63,7 +63,7 @@ class RunnerTest {
   }
 
   @Test
-  void namedActorHasItsNameOnRunner() {
+  void runnerThreadHasNameOfActorThatItRuns() {
     for (int i = 0; i < 50; i++) {
       String name = "actor-" + i;
       assertEquals(name, scope.named(name).newActorWithReturn((Integer n) -> Thread.currentThread().getName()).ask(i));
@@ -72,7 +72,7 @@ class RunnerTest {
 
   /** Kills actors in all phases of their work, while other actors use the same runners. */
   @Test
-  void killInterruptsOnlyItsOwnHandler() {
+  void killInterruptsNoHandlerOfOtherActor() {
     var wrongInterrupts = new AtomicInteger();
     var handled = new AtomicInteger();
     var innocent = scope.anonymous().newActor((Integer n) -> {
@@ -95,7 +95,7 @@ class RunnerTest {
   }
 
   @Test
-  void killInterruptsBlockedHandlerOnRunner() {
+  void killInterruptsBlockedHandlerAndEndsItsActor() {
     var blocked = new CountDownLatch(1);
     var interrupted = new CompletableFuture<Boolean>();
     var actor = scope.anonymous().newActor((Integer n) -> {
@@ -118,7 +118,7 @@ class RunnerTest {
 
   /** A stray unpark of a thread that waits among the spare runners must harm no later actor. */
   @Test
-  void strayUnparksOfRunnersLoseNoMessage() {
+  void requestsAreAnsweredDespiteStrayUnparksOfRunners() {
     Set<Thread> runners = ConcurrentHashMap.newKeySet();
     var stop = new CountDownLatch(1);
     var noise = Thread.ofPlatform().daemon().start(() -> {

@@ -48,7 +48,7 @@ class SettingsTest {
   }
 
   @Test
-  void openJvmUsesOneCarrierPerProcessor() {
+  void jvmWithOpenJavaLangUsesOneCarrierPerProcessor() {
     var lines = run(OPEN);
 
     assertEquals(List.of("own", Runtime.getRuntime().availableProcessors() + " carriers"), lines);
@@ -65,7 +65,7 @@ class SettingsTest {
   }
 
   @Test
-  void closedJvmLogsOneLineWithFlagAndManifestLine() {
+  void jvmWithClosedJavaLangLogsFlagAndManifestLineOnce() {
     var lines = run();
 
     assertEquals(1, countOf(lines, "fibry-carriers is not used, because java.lang is closed"), lines::toString);
@@ -76,7 +76,7 @@ class SettingsTest {
   }
 
   @Test
-  void settingRequiredFailsInClosedJvm() {
+  void settingRequiredFailsWhenJavaLangIsClosed() {
     var lines = run("-Dfibry.carriers=required");
 
     assertTrue(lines.getLast().startsWith("refused: fibry.carriers=required, but fibry-carriers is not used"),

@@ -65,7 +65,7 @@ class TimerHeapTest {
   }
 
   @Test
-  void earliestPendingTimerDecidesNextTime() {
+  void nanosToNextFollowsEarliestPendingTimer() {
     assertEquals(Long.MAX_VALUE, heap.nanosToNext());
     heap.add(() -> {}, Long.MAX_VALUE);
     var hour = heap.add(() -> {}, HOUR);

@@ -9,7 +9,7 @@ class WakePolicyTest {
   private final WakePolicy policy = new WakePolicy();
 
   @Test
-  void quickEntriesAreWorthWakingOnlyInLargeNumbers() {
+  void wakingCarrierOrStealingPaysOnlyForManyQuickEntries() {
     for (int i = 0; i < 100; i++) policy.addSample(1_000, 10);
 
     assertFalse(policy.isWorthWaking(100));
@@ -19,7 +19,7 @@ class WakePolicyTest {
   }
 
   @Test
-  void singleSlowEntryIsWorthWakingAndStealing() {
+  void wakingCarrierOrStealingPaysForSingleSlowEntry() {
     for (int i = 0; i < 100; i++) policy.addSample(50_000, 1);
 
     assertTrue(policy.isWorthWaking(1));
@@ -29,7 +29,7 @@ class WakePolicyTest {
   }
 
   @Test
-  void policySoonForgetsTimeOfBlockedEntry() {
+  void policyForgetsOneLongEntryAfterManyShortEntries() {
     policy.addSample(Long.MAX_VALUE, 1);
     for (int i = 0; i < 60; i++) policy.addSample(100, 1);
 
