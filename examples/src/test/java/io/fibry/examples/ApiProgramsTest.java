@@ -128,7 +128,7 @@ class ApiProgramsTest {
   }
 
   @Test
-  void doorIsLockedAfterItsTimeout() throws Exception {
+  void fsmProgramLocksDoorAfterTimeout() throws Exception {
     var printedLines = runOnManualClock("P22Fsm");
 
     assertEquals(List.of("Ada came in", "true"), printedLines);
@@ -159,7 +159,7 @@ class ApiProgramsTest {
 
   /** Other printed lines are not compared, because they depend on timing. */
   @Test
-  void pricesReachSubscribers() throws Exception {
+  void pubSubProgramDeliversPricesToSubscribers() throws Exception {
     var printedLines = Programs.run(classes, "P16PubSub", lines -> lines.contains("level 1"));
 
     assertTrue(
@@ -169,7 +169,7 @@ class ApiProgramsTest {
   }
 
   @Test
-  void clicksAreCountedAfterBatchInterval() throws Exception {
+  void batchProgramCountsClicksAfterBatchInterval() throws Exception {
     var driver = write("Later", """
         public class Later {
           public static void main(String[] args) {
@@ -189,7 +189,7 @@ class ApiProgramsTest {
   }
 
   @Test
-  void orderIsCheckedBeforeItsReceiptIsPrinted() throws Exception {
+  void hooksProgramChecksOrderBeforeItPrintsReceipt() throws Exception {
     var driver = write("Loaded", """
         public class Loaded {
           public static void main(String[] args) {

@@ -40,7 +40,7 @@ class BankTest {
   }
 
   @Test
-  void unstoredWithdrawalLeavesBalanceUnchanged(TestScope scope) {
+  void withdrawalThatCannotBeStoredLeavesBalanceUnchanged(TestScope scope) {
     var ada = ada(scope);
     ada.ask(new Deposit(500));
     store.failNext(1);

@@ -178,7 +178,7 @@ class ExamplesTest {
   }
 
   @Test
-  void listDescribesEachExampleInOneLine() throws Exception {
+  void listCommandDescribesEachExampleInOneLine() throws Exception {
     var lines = run(List.of(), "list").lines().map(String::strip).toList();
 
     assertEquals(List.of(), sources(1).stream().map(ExamplesTest::name)

@@ -54,7 +54,7 @@ class JshellTest {
   }
 
   @Test
-  void everyPublicPackageIsImported() throws Exception {
+  void jshellScriptImportsEveryPublicPackage() throws Exception {
     var packages = Stream.of(MODULE, Path.of("../fibry-durable"), Path.of("../fibry-core"))
         .flatMap(module -> EXPORTS.matcher(read(module.resolve("src/main/java/module-info.java"))).results())
         .map(match -> match.group(1)).toList();

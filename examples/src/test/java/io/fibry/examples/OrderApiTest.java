@@ -26,7 +26,7 @@ class OrderApiTest {
   }
 
   @Test
-  void userFindsPlacedOrder() {
+  void otherUserFindsPlacedOrderAtItsLocation() {
     var placed = send("ada", "POST /orders", "tea");
 
     assertEquals("201 order 0", placed.toString());
@@ -40,7 +40,7 @@ class OrderApiTest {
   }
 
   @Test
-  void errorsAreProblemDetails() {
+  void errorResponsesHaveProblemDetailsBody() {
     for (var path : new String[] {"/orders/7", "/orders/first", "/nowhere"}) {
       var error = send("ada", "GET " + path, "");
 
