@@ -52,7 +52,7 @@ class AccessTest {
   }
 
   @Test
-  void refusalOfHostNamesOption() throws Exception {
+  void refusalOfUnknownHostAdvisesOptionWithHost() throws Exception {
     try (var dashboard = Dashboard.open(scope, 0)) {
       var answer = Web.response(dashboard.port(), "GET", "/", "Host: evil.example.org");
 
@@ -97,7 +97,7 @@ class AccessTest {
   }
 
   @Test
-  void pageUsesNoOtherHostAndNoUnsafeHtml() throws Exception {
+  void pageLoadsFromNoOtherHostAndWritesNoRawHtml() throws Exception {
     try (var dashboard = Dashboard.open(scope, 0)) {
       var script = Web.get(dashboard.port(), "/page.js");
       var files = Web.get(dashboard.port(), "/") + Web.get(dashboard.port(), "/page.css") + script;

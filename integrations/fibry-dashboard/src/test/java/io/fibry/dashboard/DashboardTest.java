@@ -118,7 +118,7 @@ class DashboardTest {
   }
 
   @Test
-  void stuckActorIsProblemAndHasStackWithoutContents() throws Exception {
+  void stuckActorIsReportedWithStackButNoMessageContents() throws Exception {
     sendSecrets();
     Patience.eventually(() -> scope.actors().getFirst().busyFor().toMillis() > 20);
 
@@ -147,7 +147,7 @@ class DashboardTest {
   }
 
   @Test
-  void panelsShowValuesOfProgramOrItsException() throws Exception {
+  void panelShowsValuesOrExceptionOfItsSupplier() throws Exception {
     var values = new LinkedHashMap<String, Object>();
     values.put("pending", 7);
     values.put("broken", false);
@@ -353,7 +353,7 @@ class DashboardTest {
   }
 
   @Test
-  void ratesAreMeasuredSincePreviousRequest() throws Exception {
+  void messageRatesAreMeasuredSincePreviousRequest() throws Exception {
     var clock = new ManualScheduler();
     var echo = scope.named("echo").newActorWithReturn((String text) -> text);
 

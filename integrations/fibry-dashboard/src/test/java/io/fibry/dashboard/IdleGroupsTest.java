@@ -32,7 +32,7 @@ class IdleGroupsTest {
   @CsvSource(delimiter = '|', value = {"echo | echo", "session-17 | session-*", "session17 | session*",
     "session-4f1a | session-*", "9c3e2b1a-77aa-41d0 | *-*-*", "web/12 | web/*", "orders: Ada | orders:*",
     "anonymous@abcdef | anonymous@*", "two words | two words", "3 | *", "ends/ | ends/"})
-  void patternKeepsCommonPartOfNames(String name, String pattern) {
+  void patternReplacesVaryingPartOfNameByAsterisk(String name, String pattern) {
     assertEquals(pattern, IdleGroups.pattern(name));
   }
 
@@ -52,7 +52,7 @@ class IdleGroupsTest {
   }
 
   @Test
-  void manyOtherIdleActorsAreOneGroupForEachKind() {
+  void manyIdleActorsWithUnlikeNamesFormGroupForTheirKind() {
     var rows = IntStream.range(0, 25)
         .mapToObj(i -> row(Stats.of(letters(i)).withKind(i < 5 ? "THREAD" : "FIBER").get(), 0)).toList();
 

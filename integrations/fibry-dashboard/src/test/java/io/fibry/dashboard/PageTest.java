@@ -150,7 +150,7 @@ class PageTest {
   }
 
   @Test
-  void problemsAreFirstBelowRedAlarmAndIdleActorsAreFolded() throws Exception {
+  void stuckActorIsFirstRowBelowAlarmAndIdleActorsAreFolded() throws Exception {
     for (int i = 0; i < 200; i++) scope.named("session-" + i).newActor((String text) -> {});
     show("");
     assertEquals("✓ no actor is cut off, stuck, without thread, restarting, full, failing or growing",
@@ -200,7 +200,7 @@ class PageTest {
   }
 
   @Test
-  void detailsShowHistoryOfRefusedMessages() throws Exception {
+  void actorDetailsShowChartOfItsRefusedMessages() throws Exception {
     var gate = occupyTill();
     var full = scope.named("full").mailbox(Mailbox.bounded(1, Overflow.REJECT)).newActor((String text) -> gate.await());
     show("");
@@ -215,7 +215,7 @@ class PageTest {
   }
 
   @Test
-  void curvesFillTheirWidthAndProcessIsShown() throws Exception {
+  void chartsFillTheirWidthAndProcessValuesAreShown() throws Exception {
     show("");
     chromium.until("cards[3].history.length >= 3");
 
@@ -249,7 +249,7 @@ class PageTest {
   }
 
   @Test
-  void pageShowsEndOfScope() throws Exception {
+  void pageShowsThatScopeHasClosed() throws Exception {
     show("");
 
     scope.close();

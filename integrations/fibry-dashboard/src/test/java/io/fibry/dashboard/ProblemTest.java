@@ -97,7 +97,7 @@ class ProblemTest {
   }
 
   @Test
-  void queueThatIsLongNowAndThenDoesNotGrow() {
+  void queueThatShrinksEveryTenSecondsIsNotGrowing() {
     var trend = ActorTrend.first(actor().get());
 
     for (int second = 0; second < 120; second++) {
@@ -107,7 +107,7 @@ class ProblemTest {
   }
 
   @Test
-  void lowerCountsBelongToNewActorOfSameName() {
+  void trendRestartsWhenLowerCountsShowNewActorOfSameName() {
     var trend = ActorTrend.first(actor().withHandled(100).withFailed(9).get());
 
     var next = trend.next(actor().withHandled(30).get(), SECOND);
@@ -117,7 +117,7 @@ class ProblemTest {
   }
 
   @Test
-  void idleActorKeepsItsTrendObject() {
+  void trendOfIdleActorIsSameObjectInNextSnapshot() {
     var stats = actor().withHandled(100).get();
     var trend = ActorTrend.first(stats).next(stats, SECOND);
 

@@ -9,14 +9,14 @@ import org.junit.jupiter.api.Test;
 
 class ProcessStatsTest {
   @Test
-  void heapAndProcessorsAreAlwaysKnown() {
+  void statsAlwaysContainHeapAndProcessors() {
     var text = JsonText.of(ProcessStats.asMap());
 
     assertTrue(text.matches("\\{\"heapUsed\":[1-9]\\d*,\"heapMax\":[1-9]\\d*,\"processors\":[1-9]\\d*[,}].*"), text);
   }
 
   @Test
-  void schedulerOfVirtualThreadsIsKnownSinceJava24() {
+  void statsContainVirtualThreadSchedulerSinceJava24() {
     var keys = ProcessStats.asMap().keySet();
 
     assertEquals(Runtime.version().feature() >= 24, keys.containsAll(List.of("carriers", "mounted", "queued")),

@@ -83,7 +83,7 @@ class RowTest {
   }
 
   @Test
-  void mostUrgentProblemsAreChosenIfThereAreTooMany() {
+  void mostUrgentProblemsAreShownWhenProblemsExceedMaxRows() {
     var rows = new ArrayList<ActorRow>();
     for (int i = 0; i < 10_000; i++) {
       var stats = row(i, 0, 0, 0, 0).stats();
@@ -95,7 +95,7 @@ class RowTest {
   }
 
   @Test
-  void foldedRowsFillOnlyPlacesThatRemain() {
+  void foldedRowsAreChosenOnlyAfterAllOtherRows() {
     var rows = IntStream.range(0, 1_000).mapToObj(i -> row(i, 0, 0, 0, 0)).toList();
 
     var chosen = names(ActorRow.choose(rows, row -> row.stats().name().length() < 9)); // the first hundred
@@ -123,7 +123,7 @@ class RowTest {
    * text, a suspended actor would look like a running actor.
    */
   @Test
-  void activityTextsOfRowAndProblemsExistInEngine() throws IOException {
+  void activityTextsThatDashboardRecognizesExistInEngine() throws IOException {
     var engine = Files.readString(Path.of("../../fibry-core/src/main/java/io/fibry/engine/cell/ActorInspector.java"));
     var row = Files.readString(Path.of("src/main/java/io/fibry/dashboard/ActorRow.java"));
     var problems = Files.readString(Path.of("src/main/java/io/fibry/dashboard/ActorProblem.java"))
