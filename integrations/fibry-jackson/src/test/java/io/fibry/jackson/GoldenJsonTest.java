@@ -35,7 +35,7 @@ class GoldenJsonTest {
   }
 
   @Test
-  void samplesAreReadableJsonFiles() throws IOException {
+  void goldenCheckWritesReadableJsonSamples() throws IOException {
     var codec = JacksonCodecs.of(FirstVersion.Event.class);
 
     assertTrue(failure(codec).getMessage().endsWith("[Deposited-1-v1.json]"));
@@ -44,7 +44,7 @@ class GoldenJsonTest {
   }
 
   @Test
-  void unreadableJsonFailsCheck() {
+  void jsonThatNewVersionCannotReadFailsGoldenCheck() {
     failure(JacksonCodecs.of(FirstVersion.Event.class));
 
     String text = failure(JacksonCodecs.of(SecondVersion.Event.class)).getMessage();
@@ -53,7 +53,7 @@ class GoldenJsonTest {
   }
 
   @Test
-  void filesOfOtherFormatFailCheck() throws IOException {
+  void cborFilesFailGoldenCheckOfJsonCodec() throws IOException {
     failure(Codec.of(FirstVersion.Event.class));
 
     assertTrue(failure(JacksonCodecs.of(FirstVersion.Event.class)).getMessage()

@@ -61,7 +61,7 @@ class JacksonCodecsTest {
   // ---- the JSON of values
 
   @Test
-  void sealedSubtypeIsWrittenWithItsName() {
+  void sealedSubtypeIsWrittenUnderItsTypeName() {
     assertEquals("{\"Paid\":{\"cents\":500,\"currency\":\"EUR\"}}", toJson(Event.class, new Paid(500, "EUR")));
     assertEquals("{\"Mark\":\"BEGUN\"}", toJson(Event.class, Mark.BEGUN));
     assertEquals("{\"Sent\":{\"color\":null,\"parts\":[7],\"before\":[{\"Mark\":\"BEGUN\"}]}}",
@@ -107,7 +107,7 @@ class JacksonCodecsTest {
   record ByChoice(Map<Optional<String>, Integer> counts) {}
 
   @Test
-  void codecWithNonTextMapKeyIsRefused() {
+  void mapKeyTypeWithoutTextFormIsRefused() {
     assertTrue(creationFailure(ByRecord.class).contains("ByRecord.counts: a map from "
         + "io.fibry.jackson.JacksonCodecsTest$Paid has no form in json, where keys are texts; use a list of records"),
         creationFailure(ByRecord.class));

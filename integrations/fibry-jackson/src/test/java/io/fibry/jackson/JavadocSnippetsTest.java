@@ -86,7 +86,7 @@ class JavadocSnippetsTest {
   }
 
   @Test
-  void accountIsLoadedFromStore(@TempDir Path folder) {
+  void accountWithJacksonCodecIsReloadedFromFolderStore(@TempDir Path folder) {
     for (int round = 1; round < 4; round++)
       try (var store = FolderStore.open(folder);
           var ada = ACCOUNT.newActor(ActorSystem.named("ada"), store)) {

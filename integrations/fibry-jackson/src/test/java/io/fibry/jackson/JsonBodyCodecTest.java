@@ -83,7 +83,7 @@ class JsonBodyCodecTest {
   }
 
   @Test
-  void textOfClientIsShownShortAndInOneLine() {
+  void errorTextShowsClientInputShortenedAndInOneLine() {
     var text = refusal("{\"" + "x".repeat(10_000) + "\\n\": 1}", Order.class);
 
     assertTrue(text.length() < 400, text);
@@ -91,13 +91,13 @@ class JsonBodyCodecTest {
   }
 
   @Test
-  void typeThatMapperCannotReadIsFaultOfServer() {
+  void typeThatMapperCannotReadIsServerError() {
     assertThrows(JacksonException.class, () -> read("{\"value\": 1}", Unreadable.class));
     assertThrows(JacksonException.class, () -> read("{\"value\": 1}", Broken.class));
   }
 
   @Test
-  void faultOfServerIsLoggedAndFaultOfClientIsNot() throws Exception {
+  void serverErrorIsLoggedAndClientErrorIsNot() throws Exception {
     var routes = HttpRoutes.none().withBodyCodec(codec)
         .text("POST /order", exchange -> "" + exchange.bodyAs(Order.class).lines().size())
         .text("POST /broken", exchange -> "" + exchange.bodyAs(Unreadable.class).value());

@@ -181,7 +181,7 @@ class MappedTypesTest {
   }
 
   @Test
-  void unknownFieldIsReportedThoughMapperWritesItsNameElsewhere() {
+  void unknownFieldIsReportedThoughOtherTypeHasFieldOfItsName() {
     assertEquals(List.of("field 'half' of Discount"), unknownFieldsOfOffer("""
         {"discount":{"percent":4,"half":7,"next":null},"rebates":[{"percent":4}]}"""));
   }
@@ -193,13 +193,13 @@ class MappedTypesTest {
   }
 
   @Test
-  void derivedFieldOfObjectUnderAliasIsNotReported() {
+  void knownDerivedFieldIsNotReportedInsideAliasedField() {
     assertEquals(List.of(), unknownFieldsOfOffer("""
         {"discount":{"percent":4,"next":null},"bonus":[{"amount":4,"half":2}]}"""));
   }
 
   @Test
-  void valueThatMapperCannotReadIsNotEncoded() {
+  void valueThatMapperCannotReadBackIsNotEncoded() {
     var codec = paidCodec(MAPPER);
     var paid = new Paid(new Money("EUR"), Optional.empty(), List.of());
 
@@ -277,7 +277,7 @@ class MappedTypesTest {
   }
 
   @Test
-  void exampleThatDoesNotRoundTripIsRefused() {
+  void mappedTypeWithExampleThatDoesNotRoundTripIsRefused() {
     assertTrue(refusalOf(Lossy.class, new Lossy(), MAPPER).contains("as another value"));
     assertTrue(refusalOf(Runnable.class, () -> {}, MAPPER).contains("the mapper of Runnable cannot"));
     assertTrue(refusalOf(Comparable.class, "x", MAPPER).contains("has type parameters"));
