@@ -62,7 +62,7 @@ class ActorsTest {
   }
 
   @Test
-  fun requestWithoutAnswerFails() = coroutineTest {
+  fun awaitFailsWhenHandlerGivesNoAnswer() = coroutineTest {
     assertInstanceOf(NoReplyException::class.java, runCatching { account().await(Break()) }.exceptionOrNull())
   }
 

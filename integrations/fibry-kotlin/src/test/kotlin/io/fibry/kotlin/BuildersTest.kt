@@ -114,7 +114,7 @@ class BuildersTest {
   private fun makeAndClose(builder: ActorBuilder<*>) = builder.mailbox(bounded).newSink().close()
 
   @Test
-  fun builderStepsWorkForUnknownMessageType() {
+  fun builderStepsWorkForGenericMessageType() {
     assertAnswers(withBoundedMailbox(builder))
     makeAndClose(builder)
     assertAnswers(listOf(1, 2).fold(builder) { builder, n -> builder.mailbox(Mailbox.bounded(n, Overflow.REJECT)) })

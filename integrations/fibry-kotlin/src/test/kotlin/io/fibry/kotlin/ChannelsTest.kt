@@ -96,7 +96,7 @@ class ChannelsTest {
   }
 
   @Test
-  fun collectorSendsEachValueAndDoesNotEndActor() = coroutineTest {
+  fun flowCollectorSendsEachValueToActorWithoutEndingIt() = coroutineTest {
     gate.open()
     val actor = narrow(Overflow.BLOCK)
 
@@ -157,7 +157,7 @@ class ChannelsTest {
   }
 
   @Test
-  fun selectSendsToChannelWithFreeBuffer() = coroutineTest {
+  fun selectSendsToChannelThatHasCapacity() = coroutineTest {
     val busy = full(Overflow.BLOCK).asSendChannel()
     busy.send(3) // the channel accepts the message, and waits for capacity in the mailbox
     val other = ConcurrentLinkedQueue<Int>()

@@ -162,7 +162,7 @@ class DispatchersTest {
   }
 
   @Test
-  fun coroutineIsCancelledOnIoDispatcherWhenExecutorIsShutDown() = coroutineTest {
+  fun coroutineIsCancelledAndCleansUpOnIoWhenExecutorShutsDown() = coroutineTest {
     val pool = Executors.newSingleThreadExecutor()
     val never = CompletableDeferred<Unit>()
     var cleanedUpOn = ""
@@ -212,7 +212,7 @@ class DispatchersTest {
   }
 
   @Test
-  fun eachDispatchRunsOnceThoughStrategyRunsTwiceOrThrows() = coroutineTest {
+  fun eachDispatchRunsOnceThoughStrategyRunsItTwiceOrThrows() = coroutineTest {
     val twice = Strategy { activation -> Thread.ofVirtual().start { repeat(2) { activation.run() } } }
     val runsAndThrows = Strategy { activation ->
       activation.run()

@@ -202,7 +202,7 @@ class DurablesTest {
   }
 
   @Test
-  fun turnOfRequestCancelledDuringHandlingIsStored() = coroutineTest {
+  fun stateIsStoredAlthoughRequestIsCancelledDuringHandling() = coroutineTest {
     MemoryStore.open().use { store ->
       val ada = durable<Message>("account").account().ada(store)
       val asking = launch(Dispatchers.FIBER) { ada.await(Hold(1)) }
@@ -327,7 +327,7 @@ class DurablesTest {
   }
 
   @Test
-  fun oldFormIsReadAsCurrentEvent() {
+  fun oldFormOfEventIsDecodedAsCurrentEvent() {
     val today = codecOf<Event> { it.readOld("Earned", Earned::class.java) { old -> Changed(100 * old.euros) } }
 
     assertEquals(Changed(500), today.decode(codecOf<Earned>().encode(Earned(5))))

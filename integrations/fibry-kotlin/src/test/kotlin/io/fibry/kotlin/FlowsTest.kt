@@ -86,7 +86,7 @@ class FlowsTest {
   }
 
   @Test
-  fun slowCollectorSeesLatestWhenMailboxDropsOldest() = coroutineTest {
+  fun slowCollectorGetsLatestMessageWhenMailboxDropsOldest() = coroutineTest {
     val collecting = collecting(Mailbox.bounded(1, Overflow.DROP_OLDEST))
     topic.publish(1)
     eventually { 1 in seen }
@@ -145,7 +145,7 @@ class FlowsTest {
   }
 
   @Test
-  fun collectorMayStopAfterEnoughItems() = coroutineTest {
+  fun topicFlowEndsAfterTakenNumberOfItems() = coroutineTest {
     val three = async { topic.asFlow().take(3).toList() }
     eventually {
       topic.publish(7)
@@ -179,7 +179,7 @@ class FlowsTest {
 
   /** No setter is blocked even with CALLER, where the setter's thread runs the subscriber. */
   @Test
-  fun slowCollectorDoesNotBlockSetOfObservableValue() = coroutineTest {
+  fun slowCollectorDoesNotBlockSetterOfObservableValue() = coroutineTest {
     val level = ObservableValue.of(ActorSystem.anonymous().strategy(Strategy.CALLER), 1)
     val collecting = launch {
       level.asFlow().collect {

@@ -119,7 +119,7 @@ class InTurnTest {
 
   @ParameterizedTest
   @ValueSource(strings = ["pill", "ask", "kill", "close"])
-  fun pendingCoroutineIsCancelledOnIoDispatcherWhenActorEnds(end: String) = coroutineTest {
+  fun pendingCoroutineIsCancelledAndCleansUpOnIoWhenActorEnds(end: String) = coroutineTest {
     val threadNames = ConcurrentLinkedQueue<String>()
     val actor = actor()
     actor.sendMessage(1)
@@ -141,7 +141,7 @@ class InTurnTest {
   }
 
   @Test
-  fun coroutineIsCancelledOnIoDispatcherWhenMailboxRefusesIt() = coroutineTest {
+  fun coroutineIsCancelledAndCleansUpOnIoWhenMailboxRefusesIt() = coroutineTest {
     val threadNames = ConcurrentLinkedQueue<String>()
     val full = actor(Mailbox.bounded(1, Overflow.REJECT))
     full.sendMessage(1)
@@ -169,7 +169,7 @@ class InTurnTest {
   }
 
   @Test
-  fun closeOfThreadDispatcherCancelsCoroutineOnIoDispatcher() = coroutineTest {
+  fun coroutineIsCancelledAndCleansUpOnIoWhenDispatcherCloses() = coroutineTest {
     val threadNames = ConcurrentLinkedQueue<String>()
     val dispatcher = Strategy.THREAD.asCoroutineDispatcher()
     val before = async(dispatcher) {
@@ -192,7 +192,7 @@ class InTurnTest {
   }
 
   @Test
-  fun coroutineIsCancelledOnIoDispatcherWhenTaskEndsActor() = coroutineTest {
+  fun coroutineIsCancelledAndCleansUpOnIoWhenTaskEndsActor() = coroutineTest {
     val threadNames = ConcurrentLinkedQueue<String>()
     val stopping = scope.anonymous().onFailure(FailurePolicy.stop().withoutLog()).newActor(Handler<Int> { gate.pass() })
     stopping.sendMessage(1)
@@ -208,7 +208,7 @@ class InTurnTest {
 
   /** The actor ends at a random moment. Every coroutine ends, and cleans up once. */
   @Test
-  fun coroutineInTurnEndsOnceHoweverItsActorEnds() {
+  fun coroutineOnInTurnDispatcherEndsOnceHoweverActorEnds() {
     val seed = System.getProperty("fibry.seed")?.toLong() ?: System.nanoTime()
     println("coroutines in turn: -Dfibry.seed=$seed")
     val random = Random(seed)

@@ -192,7 +192,7 @@ class ReadmeTest {
   }
 
   @Test
-  fun readmeShowsRegionsOfThisTest() {
+  fun readmeCodeEqualsMarkedRegionsOfThisTest() {
     val shown = Regex("(?ms)^```kotlin\n(.*?)^```$").findAll(Path.of("README.md").readText())
       .map { it.groupValues[1].trimEnd() }.toList()
     val source = Files.readString(Path.of("src/test/kotlin/io/fibry/kotlin/ReadmeTest.kt"))
