@@ -58,7 +58,7 @@ class BlockMetersTest {
   }
 
   @Test
-  void snippetBindsMetersOfTopic() {
+  void javadocSnippetBindsTopicMetersToRegistry() {
     // @start region="topic"
     Topic<Integer> prices = Topic.open(scope.named("prices"));
     new TopicMeters(prices).bindTo(registry);
@@ -67,7 +67,7 @@ class BlockMetersTest {
   }
 
   @Test
-  void breakerMetersShowCallsAndState() {
+  void circuitBreakerMetersShowCallsAndState() {
     // @start region="breaker"
     var breaker = CircuitBreaker.of("payments", scope.anonymous(), options -> options.withWindow(2, 2));
     new BreakerMeters("payments", breaker).bindTo(registry);

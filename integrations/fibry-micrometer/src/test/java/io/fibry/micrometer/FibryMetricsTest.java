@@ -113,7 +113,7 @@ class FibryMetricsTest {
    * prevents the gauge.
    */
   @Test
-  void countsRemainWhenScopeAndBinderAreGarbage() {
+  void countsRemainAfterScopeAndItsMetersAreGarbageCollected() {
     registry.config().meterFilter(MeterFilter.denyNameStartsWith("fibry.messages.waiting"));
     bindAndForget();
 

@@ -127,7 +127,7 @@ class MessageTimersTest {
   }
 
   @Test
-  void webSocketIsTimedByItsMessages() throws Exception {
+  void handshakeAndEachWebSocketMessageAreTimed() throws Exception {
     timers.bindTo(registry);
     var routes = HttpRoutes.none().webSocket("/live", connection -> connection.texts().forEach(text -> {}));
     try (var server = HttpServer.open(scope.anonymous(), 0, routes, o -> o);

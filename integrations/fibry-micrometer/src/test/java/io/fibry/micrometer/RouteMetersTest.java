@@ -69,8 +69,8 @@ class RouteMetersTest {
   }
 
   /** Waits, because exchanges are counted after their response, and counts may be a second old. */
-  private static void awaitFigure(long expected, LongSupplier figure) {
-    Patience.eventually(() -> figure.getAsLong() == expected);
+  private static void awaitValue(long expected, LongSupplier value) {
+    Patience.eventually(() -> value.getAsLong() == expected);
   }
 
   @Test
@@ -84,21 +84,21 @@ class RouteMetersTest {
     get("/nowhere/" + System.nanoTime());
     var webSocket = client.newWebSocketBuilder()
         .buildAsync(URI.create("ws://localhost:" + server.port() + "/live"), new WebSocket.Listener() {}).get();
-    awaitFigure(1, () -> openCount("/live"));
-    awaitFigure(3, () -> answeredCount("GET /orders/{id}"));
-    awaitFigure(0, () -> failedCount("GET /orders/{id}"));
-    awaitFigure(1, () -> answeredCount("/broken"));
-    awaitFigure(1, () -> failedCount("/broken"));
-    awaitFigure(1, () -> answeredCount("none"));
-    awaitFigure(0, () -> failedCount("none"));
-    awaitFigure(1, () -> answeredCount("/live"));
+    awaitValue(1, () -> openCount("/live"));
+    awaitValue(3, () -> answeredCount("GET /orders/{id}"));
+    awaitValue(0, () -> failedCount("GET /orders/{id}"));
+    awaitValue(1, () -> answeredCount("/broken"));
+    awaitValue(1, () -> failedCount("/broken"));
+    awaitValue(1, () -> answeredCount("none"));
+    awaitValue(0, () -> failedCount("none"));
+    awaitValue(1, () -> answeredCount("/live"));
     assertEquals(Set.of("GET /orders/{id}", "/broken", "/live", "none"), registry.getMeters().stream()
         .map(meter -> meter.getId().getTag("route")).collect(Collectors.toSet()));
     var orders = server.stats().stream().filter(stats -> stats.route().equals("GET /orders/{id}")).findFirst();
     assertEquals(orders.orElseThrow().totalTime().toNanos(), registry.get("fibry.route.answered")
         .tag("route", "GET /orders/{id}").timer().totalTime(TimeUnit.NANOSECONDS), 1);
     webSocket.abort();
-    awaitFigure(0, () -> openCount("/live"));
+    awaitValue(0, () -> openCount("/live"));
 
     meters.close();
     assertEquals(List.of(), registry.getMeters());
@@ -114,20 +114,20 @@ class RouteMetersTest {
     client.newWebSocketBuilder()
         .buildAsync(URI.create("ws://localhost:" + server.port() + "/live"), new WebSocket.Listener() {}).get().abort();
 
-    awaitFigure(1, () -> responseCount("GET /orders/{id}", "success"));
-    awaitFigure(2, () -> responseCount("/broken", "unavailable"));
-    awaitFigure(1, () -> responseCount("none", "client_error"));
-    awaitFigure(1, () -> responseCount("/live", "upgraded"));
+    awaitValue(1, () -> responseCount("GET /orders/{id}", "success"));
+    awaitValue(2, () -> responseCount("/broken", "unavailable"));
+    awaitValue(1, () -> responseCount("none", "client_error"));
+    awaitValue(1, () -> responseCount("/live", "upgraded"));
     assertEquals(0, responseCount("/broken", "server_error"));
     assertEquals(0, responseCount("GET /orders/{id}", "redirection"));
   }
 
   /** A registry for Prometheus exposes these buckets as {@code .._seconds_bucket}. */
   @Test
-  void timerHasBucketsOfServer() throws Exception {
+  void routeTimerHasSameBucketsAsServerStats() throws Exception {
     new RouteMeters("shop", server).bindTo(registry);
     for (int i = 0; i < 3; i++) get("/orders/" + i);
-    awaitFigure(3, () -> answeredCount("GET /orders/{id}"));
+    awaitValue(3, () -> answeredCount("GET /orders/{id}"));
 
     var timer = registry.get("fibry.route.answered").tag("route", "GET /orders/{id}").timer();
     var buckets = timer.takeSnapshot().histogramCounts();
@@ -138,29 +138,29 @@ class RouteMetersTest {
   }
 
   @Test
-  void exchangesAfterCloseAreNotTimed() throws Exception {
+  void exchangesAfterCloseOfMetersAreNotTimed() throws Exception {
     var meters = new RouteMeters("shop", server);
     meters.bindTo(registry);
     get("/orders/1");
-    awaitFigure(1, () -> answeredCount("GET /orders/{id}"));
+    awaitValue(1, () -> answeredCount("GET /orders/{id}"));
     var timer = registry.get("fibry.route.answered").tag("route", "GET /orders/{id}").timer();
 
     meters.close();
     get("/orders/2");
-    awaitFigure(2, () -> server.stats().stream().mapToLong(HttpServer.RouteStats::answered).sum());
+    awaitValue(2, () -> server.stats().stream().mapToLong(HttpServer.RouteStats::answered).sum());
 
     assertEquals(1, timer.count());
     assertEquals(List.of(), registry.getMeters());
   }
 
   @Test
-  void killedServerKeepsItsMeters() throws Exception {
+  void metersKeepCountsAfterServerIsKilled() throws Exception {
     new RouteMeters("shop", server, Tags.of("floor", "one")).bindTo(registry);
     get("/orders/1");
 
     server.kill();
 
-    awaitFigure(1, () -> answeredCount("GET /orders/{id}"));
+    awaitValue(1, () -> answeredCount("GET /orders/{id}"));
     assertTrue(registry.getMeters().stream().allMatch(meter -> "one".equals(meter.getId().getTag("floor"))));
   }
 
@@ -180,6 +180,6 @@ class RouteMetersTest {
 
     get(serverToKill.join(), "/last");
 
-    awaitFigure(1, () -> answeredCount("/last"));
+    awaitValue(1, () -> answeredCount("/last"));
   }
 }

@@ -64,7 +64,7 @@ class SchedulerMetersTest {
   }
 
   @Test
-  void gaugesShowAttributesOfBean() throws Exception {
+  void gaugesShowAttributesOfSchedulerBean() throws Exception {
     var attributes = new ConcurrentHashMap<String, Number>(Map.of("Parallelism", 8, "PoolSize", 9,
         "MountedVirtualThreadCount", 3, "QueuedVirtualThreadCount", 5_000_000_000L));
     var name = "io.fibry:type=SchedulerMetersTest";
@@ -85,7 +85,7 @@ class SchedulerMetersTest {
   }
 
   @Test
-  void withoutBeanNoGaugeIsRegistered() {
+  void noGaugeIsRegisteredWithoutSchedulerBean() {
     new SchedulerMeters(Tags.empty(), "io.fibry:type=NoSuchBean").bindTo(registry);
 
     assertEquals(List.of(), registry.getMeters());

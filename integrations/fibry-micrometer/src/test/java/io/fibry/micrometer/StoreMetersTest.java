@@ -46,8 +46,8 @@ class StoreMetersTest {
   }
 
   /** Waits, because turns are counted after their answers, and counts may be a second old. */
-  private static void awaitFigure(double expected, DoubleSupplier figure) {
-    Patience.eventually(() -> figure.getAsDouble() == expected);
+  private static void awaitValue(double expected, DoubleSupplier value) {
+    Patience.eventually(() -> value.getAsDouble() == expected);
   }
 
   @Test
@@ -60,18 +60,18 @@ class StoreMetersTest {
       try (var actor = COUNTER.newActor(ActorSystem.named("c"), store)) {
         for (int i = 0; i < 3; i++) actor.ask(new Count());
       }
-      awaitFigure(3, () -> counter("fibry.store.turns"));
-      awaitFigure(0, () -> counter("fibry.store.refused"));
+      awaitValue(3, () -> counter("fibry.store.turns"));
+      awaitValue(0, () -> counter("fibry.store.refused"));
       assertEquals("records", registry.get("fibry.store.refused").meter().getId().getBaseUnit());
-      awaitFigure(1, () -> gauge("fibry.store.actors"));
-      awaitFigure(1, () -> gauge("fibry.store.pending.messages"));
-      awaitFigure(0, () -> gauge("fibry.store.parked.messages"));
-      awaitFigure(0, () -> gauge("fibry.store.pending.writes"));
-      awaitFigure(0, () -> gauge("fibry.store.full"));
-      awaitFigure(0, () -> gauge("fibry.store.broken"));
+      awaitValue(1, () -> gauge("fibry.store.actors"));
+      awaitValue(1, () -> gauge("fibry.store.pending.messages"));
+      awaitValue(0, () -> gauge("fibry.store.parked.messages"));
+      awaitValue(0, () -> gauge("fibry.store.pending.writes"));
+      awaitValue(0, () -> gauge("fibry.store.full"));
+      awaitValue(0, () -> gauge("fibry.store.broken"));
       Patience.eventually(() -> store.health().bytes() == gauge("fibry.store.size"));
       var syncTimer = registry.get("fibry.store.fsync").tag("store", "orders").functionTimer();
-      awaitFigure(3, syncTimer::count);
+      awaitValue(3, syncTimer::count);
       assertEquals(store.health().syncs().total().toNanos(), syncTimer.totalTime(TimeUnit.NANOSECONDS), 1);
       meters.close();
       assertEquals(List.of(), registry.getMeters());
@@ -89,9 +89,9 @@ class StoreMetersTest {
       });
       assertThrows(StorageFailedException.class, () -> actor.ask(new Count()));
     }
-    awaitFigure(1, () -> gauge("fibry.store.broken"));
-    awaitFigure(0, () -> counter("fibry.store.turns"));
-    awaitFigure(1, () -> counter("fibry.store.refused"));
+    awaitValue(1, () -> gauge("fibry.store.broken"));
+    awaitValue(0, () -> counter("fibry.store.turns"));
+    awaitValue(1, () -> counter("fibry.store.refused"));
     assertTrue(registry.getMeters().stream().allMatch(meter -> "one".equals(meter.getId().getTag("disk"))));
   }
 }
