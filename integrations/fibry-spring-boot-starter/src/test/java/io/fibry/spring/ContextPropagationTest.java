@@ -65,7 +65,7 @@ class ContextPropagationTest {
   }
 
   @Test
-  void noPropagatorBeanWithoutMicrometerContextLibrary() {
+  void noPropagatorBeanExistsWithoutMicrometerContextLibrary() {
     runner.withClassLoader(new FilteredClassLoader(ContextSnapshotFactory.class)).run(context -> {
       assertNull(context.getStartupFailure());
       assertEquals(0, context.getBeanNamesForType(ContextPropagator.class).length);

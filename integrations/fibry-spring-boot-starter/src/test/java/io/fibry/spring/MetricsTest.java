@@ -57,7 +57,7 @@ class MetricsTest {
   }
 
   @Test
-  void scopeOfPoolHasOwnMetersBesideApplication() {
+  void metersOfPoolScopeAndApplicationScopeAreSeparate() {
     runner.withPropertyValues("fibry.executor.tasks.enabled=true").run(context -> {
       var pool = context.getBean(FiberPool.class);
       pool.sink().execAndWait(nothing -> {});
@@ -91,7 +91,7 @@ class MetricsTest {
 
   /** Java 21 has no bean of its scheduler. */
   @Test
-  void schedulerIsMeteredIfJavaHasItsBean() {
+  void virtualThreadSchedulerIsMeteredSinceJava24() {
     runner.run(context -> assertEquals(Runtime.version().feature() >= 24,
         context.getBean(MeterRegistry.class).find("fibry.scheduler.queued").meter() != null));
   }

@@ -132,7 +132,7 @@ class NodeTest {
   }
 
   @Test
-  void applicationMayProvideItsOwnNode() {
+  void ownNodeBeanReplacesDefaultNode() {
     runner.withBean("ours", Cluster.class, this::joinOtherNode).run(context -> {
       assertEquals("other", context.getBean(Cluster.class).self().name());
       assertTrue(context.containsBean("fibryNodeLeaving"));

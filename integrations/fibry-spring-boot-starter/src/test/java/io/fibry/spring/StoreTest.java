@@ -94,7 +94,7 @@ class StoreTest {
   }
 
   @Test
-  void noStoreExistsWithoutProperty() {
+  void noStoreExistsWithoutFolderProperty() {
     withoutFolder.run(context -> {
       assertTrue(context.getBeansOfType(Store.class).isEmpty());
       assertFalse(context.containsBean("fibryStoreHealthIndicator"));
@@ -200,7 +200,7 @@ class StoreTest {
 
   /** Spring destroys the store before the scope, because the scope was created first. */
   @Test
-  void storeClosesAfterPendingMessagesWhenStartFails() {
+  void storeClosesAfterPendingMessagesAreHandledWhenStartFails() {
     runner.withUserConfiguration(FailedStart.class).run(context -> assertNotNull(context.getStartupFailure()));
 
     assertEquals(4, count());

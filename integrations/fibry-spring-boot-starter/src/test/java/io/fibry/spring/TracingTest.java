@@ -88,7 +88,7 @@ class TracingTest {
   }
 
   @Test
-  void spanAtOwnerHasTraceOfAsker() {
+  void spanOnOwnerNodeOfEntityHasTraceOfAsker() {
     runner("owner").withUserConfiguration(OwnerBeans.class).run(owner -> runner("asker").run(asker -> {
       assertNull(owner.getStartupFailure());
       assertNull(asker.getStartupFailure());
