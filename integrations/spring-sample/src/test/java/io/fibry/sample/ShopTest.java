@@ -95,7 +95,7 @@ class ShopTest {
   }
 
   @Test
-  void orderIsAnsweredAndShownByActuator() throws Exception {
+  void orderIsAnsweredAndActuatorShowsItsScopesAndMeters() throws Exception {
     WAREHOUSE.open();
 
     var response = get("/orders/hat");

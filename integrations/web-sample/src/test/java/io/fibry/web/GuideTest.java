@@ -29,7 +29,7 @@ class GuideTest {
 
   @ParameterizedTest
   @MethodSource("blocks")
-  void blockOfGuideIsCodeOfClass(List<String> block) throws Exception {
+  void codeBlockOfGuideExistsInItsClass(List<String> block) throws Exception {
     var source = Files.readString(Path.of("src/main/java/io/fibry/web/" + block.getFirst() + ".java"));
 
     var shown = strippedLines(block.getLast());
