@@ -102,7 +102,7 @@ class BadValuesTest {
   }
 
   @Test
-  void accessorFailureIsReportedInOneLine() {
+  void exceptionOfRecordAccessorIsReportedInOneLine() {
     assertEquals("Throwing.Throwing.item: the accessor of item threw java.lang.IllegalStateException: made up,\\nfor a "
         + "test", failure(() -> Codec.of(Throwing.class).encode(new Throwing("x"))));
   }
@@ -112,7 +112,7 @@ class BadValuesTest {
   record Stock(Map<String, String> items) {}
 
   @Test
-  void mapKeyIsReportedInOneShortLine() {
+  void failurePathShowsMapKeyInOneShortLine() {
     assertEquals("Stock.Stock.items[a\\nforged]: the text has half of a surrogate pair at 0",
         failure(() -> Codec.of(Stock.class).encode(new Stock(Map.of("a\nforged", "\ud800")))));
     assertTrue(failure(() -> Codec.of(Stock.class).encode(new Stock(Map.of("x".repeat(1_000_000), "\ud800"))))
@@ -127,7 +127,7 @@ class BadValuesTest {
   }
 
   @Test
-  void pathIsAddedToCodecExceptionThatHasNoText() {
+  void pathIsAddedToCodecExceptionWithoutMessage() {
     assertEquals("Added.null", new CodecException(null).enclosedBy("Added").getMessage());
     assertEquals("Added", new CodecException("").enclosedBy("Added").getMessage());
   }

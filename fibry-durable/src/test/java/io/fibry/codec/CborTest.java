@@ -53,7 +53,7 @@ class CborTest {
   }
 
   @Test
-  void bigNumbersAreEncodedAsInRfc() {
+  void bigDecimalsAndBigIntegersFollowRfc() {
     assertEncoding(BigDecimal.class, new BigDecimal("273.15"), "c48221c2426ab3");
     var big = new BigInteger("18446744073709551616");
     assertEquals(big, Codec.of(BigInteger.class).decode(HexFormat.of().parseHex("c249010000000000000000")));

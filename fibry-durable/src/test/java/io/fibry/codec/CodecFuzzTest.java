@@ -156,7 +156,7 @@ class CodecFuzzTest {
   }
 
   @Test
-  void anyBytesAreDecodedOrRefused() {
+  void corruptOrRandomBytesAreDecodedOrRefused() {
     for (int i = 0; i < ROUNDS; i++) {
       byte[] bytes = CODEC.encode(value(0));
       for (int flips = 1 + random.nextInt(3); flips > 0; flips--)

@@ -277,7 +277,7 @@ class CodecTest {
   }
 
   @Test
-  void ambiguousOldFormIsRefused() {
+  void oldFormThatMatchesCurrentFormIsRefused() {
     UnaryOperator<SchemaEvolution<ItemAndCount.Order>> ambiguous =
         forms -> forms.readOld("Order", WithCurrency.Order.class, old -> new ItemAndCount.Order(old.item, old.count));
 
@@ -290,7 +290,7 @@ class CodecTest {
   }
 
   @Test
-  void unknownTypeIsNamedInFailure() {
+  void decodeFailureNamesUnknownType() {
     byte[] bytes = Codec.of(Forest.class).encode(new Forest(List.of()));
 
     var failure = assertThrows(CodecException.class, () -> Codec.of(Shape.class).decode(bytes));
@@ -314,7 +314,7 @@ class CodecTest {
   }
 
   @Test
-  void constructorFailureIsCodecException() {
+  void exceptionOfRecordConstructorBecomesCodecException() {
     record Positive(int n) {
       Positive {
         if (n <= 0) throw new IllegalArgumentException("not positive: " + n);
@@ -344,7 +344,7 @@ class CodecTest {
   }
 
   @Test
-  void samplesAreDecodableValuesOfEachType() {
+  void codecSamplesIncludeDecodableValueOfEachType() {
     var codec = Codec.of(Box.class);
     var samples = codec.samples();
 

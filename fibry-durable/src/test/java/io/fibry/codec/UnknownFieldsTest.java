@@ -60,7 +60,7 @@ class UnknownFieldsTest {
   }
 
   @Test
-  void removedFieldOfOldFormIsNotReportedAsUnknown() {
+  void fieldDeclaredRemovedFromOldFormIsNotReportedAsUnknown() {
     record Before(int size) {}
     record Once(int size, int gone) {}
     record Now(long length) {}
@@ -86,7 +86,7 @@ class UnknownFieldsTest {
   }
 
   @Test
-  void customCodecNeedNotReportUnknownFields() {
+  void customCodecReportsNoUnknownFieldsByDefault() {
     var codec = new Codec<String>() {
       @Override
       public byte[] encode(String value) {
@@ -110,7 +110,7 @@ class UnknownFieldsTest {
   record Tree(List<Branch> branches, List<Tree> near, List<Tree> far) {}
 
   @Test
-  void samplesIncludeDeeplyNestedTypes() {
+  void codecSamplesIncludeDeeplyNestedTypes() {
     var samples = Codec.of(Tree.class).samples();
 
     assertTrue(samples.values().stream().anyMatch(bytes -> new String(bytes).contains("size")), samples::toString);

@@ -106,7 +106,7 @@ class BadInputTest extends StoreFixture {
   }
 
   @Test
-  void keyMayHaveAnyCharacters() {
+  void keyMayContainControlAndUnicodeCharacters() {
     try (var hits = HITS.entities(scope.anonymous(), store, IDLE)) {
       hits.actor("a\nb \0\u2028 '%' \ud83d\ude00").ask(new Hit("x"));
 
@@ -134,7 +134,7 @@ class BadInputTest extends StoreFixture {
   }
 
   @Test
-  void messageIsLoggedAndStaysPendingWhenOtherActorHasItsKey() {
+  void messageForKeyOfAnotherActorIsLoggedAndStaysPending() {
     var ada = STORING_HITS.newActor(scope.named("ada"), store);
     ada.ask(new Hit("x"));
     try (var otherHits = STORING_HITS.entities(scope.anonymous(), store, IDLE); var logged = new Logged()) {
@@ -317,7 +317,7 @@ class BadInputTest extends StoreFixture {
   }
 
   @Test
-  void invalidCodecIsDetectedWhenKindIsDefined() {
+  void brokenCodecIsRefusedWhenKindIsDefined() {
     String type = WrongCodec.class.getName();
 
     assertEquals("encode of " + type + " returned null",
@@ -374,7 +374,7 @@ class BadInputTest extends StoreFixture {
   }
 
   @Test
-  void durableActorRefusesNullMessageAndLimit() {
+  void durableActorRefusesNullMessageAndNullLimit() {
     var plainActor = HITS.newActor(scope.named("plain"), store);
     var storingActor = STORING_HITS.newActor(scope.named("kept"), store);
     for (var actor : List.of(plainActor, storingActor)) {

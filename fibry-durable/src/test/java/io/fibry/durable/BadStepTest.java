@@ -65,7 +65,7 @@ class BadStepTest extends TurnFixture {
 
   @ParameterizedTest
   @MethodSource("names")
-  void invalidTargetKeyIsRefused(String key, String fact) {
+  void messageToInvalidKeyIsRefused(String key, String fact) {
     assertEquals("an actor of kind 'notes' cannot be made: its key " + fact,
         refused(context -> none(() -> context.sendMessage(OTHER_KIND, key, new Ask("x")))));
   }
@@ -149,7 +149,7 @@ class BadStepTest extends TurnFixture {
       strings = {"persist", "sendMessage", "setReminder", "setRepeatingReminder", "cancelReminder", "afterCommit",
         "erase", "reply",
         "replyWhen", "replyFailure"})
-  void stepCannotChangeItsTurn(String call) {
+  void stepFailsWhenItsCodeAddsEffectsToTurn(String call) {
     assertEquals("step 's' of notes 'ada' failed: java.lang.IllegalStateException: the code of step 's' of notes "
         + "'ada' adds to the turn: it replies, persists, sends or erases; if the message is delivered again, this code "
         + "does not run again, and the addition would be missing; do this after the step",

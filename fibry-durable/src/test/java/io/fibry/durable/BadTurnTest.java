@@ -88,7 +88,7 @@ class BadTurnTest extends TurnFixture {
 
   @ParameterizedTest
   @MethodSource("calls")
-  void contextIsConfinedToItsThread(String call) throws Exception {
+  void contextRefusesCallsOfOtherThreads(String call) throws Exception {
     for (var kind : List.of(KIND, KIND.storeMessages(9))) {
       var contextFuture = new CompletableFuture<EventSourcedContext<Long, Noted, Ask>>();
       var gate = new CountDownLatch(1);

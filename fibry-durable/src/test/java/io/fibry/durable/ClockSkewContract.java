@@ -45,7 +45,7 @@ abstract class ClockSkewContract extends DeskFixture {
   }
 
   @Test
-  void messageOfTurnIsNotDelayedWhenClockIsSetBack() throws IOException {
+  void messageSentByTurnIsNotDelayedWhenClockIsSetBack() throws IOException {
     var desks = desks();
     var ada = desks.actor("ada");
     for (var item : new String[] {"a", "b", "c"}) {

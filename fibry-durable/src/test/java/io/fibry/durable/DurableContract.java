@@ -42,7 +42,7 @@ abstract class DurableContract extends StoreFixture {
   }
 
   @Test
-  void answeredTurnSurvivesCrash() throws IOException {
+  void effectsOfAnsweredRequestSurviveCrash() throws IOException {
     var ada = account("ada");
     ada.sendMessage(new Deposit(500));
     assertTrue(ada.ask(new Withdraw(200)));
@@ -113,7 +113,7 @@ abstract class DurableContract extends StoreFixture {
   }
 
   @Test
-  void failedTurnChangesNoMutableState() {
+  void failedTurnLeavesMutableStateUnchanged() {
     var kind = Durable.kind("changing", Bank.Message.class).initialState(LongAdder::new)
         .events(Bank.Event.class, (LongAdder sum, Bank.Event event) -> {
           sum.add(Bank.after(0L, event));
@@ -205,7 +205,7 @@ abstract class DurableContract extends StoreFixture {
   }
 
   @Test
-  void kindWithoutOptionsStoresItsState() {
+  void actorOfKindWithoutOptionsStoresItsState() {
     var hits = Durable.kind("hits", String.class).state(0L).handler((n, hit) -> n + 1);
     var page = hits.newActor(scope.named("home"), store);
     for (int i = 0; i < 3; i++) page.sendMessage("hit");

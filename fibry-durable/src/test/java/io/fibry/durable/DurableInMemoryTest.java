@@ -36,7 +36,7 @@ class DurableInMemoryTest extends DurableContract {
   }
 
   @Test
-  void failureOfUnstoredTurnOmitsHiddenMessageContents() {
+  void storageFailureOmitsMessageContentsIfScopeHidesThem() {
     try (var hidden = scope.openScope("hidden", options -> options.withMessageContents(false))) {
       var ada = Bank.ACCOUNT.newActor(hidden.named("ada"), store);
       ada.sendMessage(new Deposit(5_000));

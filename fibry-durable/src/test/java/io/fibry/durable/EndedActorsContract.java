@@ -268,7 +268,7 @@ abstract class EndedActorsContract extends StoreFixture {
   }
 
   @Test
-  void forgottenViewEndsThoughStoreFails() throws Exception {
+  void runningViewEndsWhenForgottenDespiteFailedWrite() throws Exception {
     var flaky = new FlakyStore(store, new Random(1));
     var view = VIEW.named("v").newActor(scope.anonymous(), flaky.asStore(),
         stored -> addReceived(stored.key(), text(stored)));
@@ -312,7 +312,7 @@ abstract class EndedActorsContract extends StoreFixture {
   }
 
   @Test
-  void endOfActorIsRedeliveredWhenHandlerThrows() throws Exception {
+  void viewGetsEndOfActorAgainWhenItsHandlerThrows() throws Exception {
     var ends = new CopyOnWriteArrayList<String>();
     var handlerFailed = new CountDownLatch(1);
     close(view("seen"));
@@ -335,7 +335,7 @@ abstract class EndedActorsContract extends StoreFixture {
   }
 
   @Test
-  void copyRetainsEventsUnseenByView() throws Exception {
+  void storeCopyContainsEventsThatViewHasNotSeen() throws Exception {
     close(view("seen"));
     pay(0, 20);
     var copy = another(maker);

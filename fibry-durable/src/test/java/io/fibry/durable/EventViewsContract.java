@@ -253,7 +253,7 @@ abstract class EventViewsContract extends StoreFixture {
   }
 
   @Test
-  void viewContinuesIfActorEndedWhileViewWasClosed() {
+  void viewContinuesIfActorWasErasedWhileViewWasClosed() {
     add("a");
     try (var view = view()) {
       eventually(() -> receivedTexts.equals(List.of("ada1a")));
@@ -270,7 +270,7 @@ abstract class EventViewsContract extends StoreFixture {
   }
 
   @Test
-  void eventsWithinRetentionReachLaterView() {
+  void viewOpenedLaterSeesEventsWithinRetention() {
     var dayKind = list(KIND.retainEvents(Duration.ofDays(1)));
     try (var lists = dayKind.entities(scope.anonymous(), store, IDLE)) {
       for (int i = 0; i < 10; i++) lists.actor("ada").ask(new Add("old"));

@@ -33,7 +33,7 @@ class HistoriesTest {
   }
 
   @Test
-  void turnsBeforeFullStateTurnMayBeMissing() {
+  void gapBeforeFullStateTurnIsAccepted() {
     turns(1, 62).turn(101, true).turns(102, 104); // the store removed turns between two pages
     Histories.check("account", turns);
     turns(106, 107).turn(108, true).turns(109, 110);
@@ -55,7 +55,7 @@ class HistoriesTest {
   }
 
   @Test
-  void repeatedTurnMustBeIdentical() {
+  void repeatedTurnIsAcceptedOnlyIfIdentical() {
     turns(1, 5).turns(3, 6);
     Histories.check("account", turns);
     turn(6, true);
@@ -69,7 +69,7 @@ class HistoriesTest {
   }
 
   @Test
-  void historyMustEndAtLastStoredTurn() throws Exception {
+  void historyThatEndsBeforeLastStoredTurnIsRefused() throws Exception {
     try (var store = StoreBackend.of(MemoryStore.open())) {
       long life = store.load(TestTurns.ADA).life();
       for (int i = 1; i <= 3; i++) TestTurns.append(store, TestTurns.turn(TestTurns.ADA, life, i));

@@ -58,13 +58,13 @@ class KillTest {
   }
 
   @Test
-  void answeredCountsSurviveKillOfProcess(@TempDir Path folder) {
+  void acknowledgedCountsSurviveKillOfProcess(@TempDir Path folder) {
     killRepeatedly(folder, 1);
   }
 
   @Test
   @Soak(counterpart = "CrashSimulationTest")
-  void answeredCountsSurviveManyKillsOfProcess(@TempDir Path folder) {
+  void acknowledgedCountsSurviveManyKillsOfProcess(@TempDir Path folder) {
     killRepeatedly(folder, 60);
   }
 

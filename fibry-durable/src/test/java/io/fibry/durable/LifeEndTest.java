@@ -62,7 +62,7 @@ class LifeEndTest {
   }
 
   @Test
-  void unreadableActorEndsItsLifeInStore() {
+  void failedLoadOfActorEndsItsLifeInStore() {
     recorder.memory.append(turn(ADA, recorder.memory.load(ADA).life(), "no turn"));
 
     try (var ada = Bank.ACCOUNT.newActor(ActorSystem.named("ada"), recorder.store)) {

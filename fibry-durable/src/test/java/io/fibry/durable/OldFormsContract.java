@@ -140,7 +140,7 @@ abstract class OldFormsContract extends StoreFixture {
   }
 
   @Test
-  void snapshotOfOldFormIsReadByItsCodec() {
+  void snapshotOfOldFormIsReadByCodecThatKnowsIt() {
     var olderTill = ada(olderKind(kind()));
     pay(olderTill, 6);
     end(olderTill);

@@ -32,7 +32,7 @@ abstract class OutboxAndOnceContract extends DeskFixture {
   // ---- messages of turns
 
   @Test
-  void messageOfTurnIsHandledOnce() throws IOException {
+  void messageSentByTurnIsHandledOnce() throws IOException {
     try (var desks = desks()) {
       for (int i = 0; i < MANY; i++) desks.actor("ada").sendMessage(new Pass("grace", "i" + i));
       String expectedItems = IntStream.range(0, MANY).mapToObj(i -> "i" + i).collect(Collectors.joining(" "));
@@ -47,7 +47,7 @@ abstract class OutboxAndOnceContract extends DeskFixture {
 
   /** The clock does not advance, so a ball that waited for a timer would never arrive. */
   @Test
-  void messagesOfTurnsAreDeliveredWithoutWaitingForTimer() {
+  void messagesSentByTurnsAreDeliveredWithoutTimer() {
     try (var desks = desks()) {
       for (int i = 0; i < 3; i++) desks.actor("ada").sendMessage(new Ball("grace", Soak.ON ? 600 : 60));
 
@@ -56,7 +56,7 @@ abstract class OutboxAndOnceContract extends DeskFixture {
   }
 
   @Test
-  void messageOfFailedTurnIsNotSent() {
+  void failedTurnSendsNoMessage() {
     try (var desks = desks()) {
       desks.actor("ada").sendMessage(new PassAndFail("grace", "never"));
       desks.actor("ada").sendMessage(new Pass("grace", "later"));
@@ -91,7 +91,7 @@ abstract class OutboxAndOnceContract extends DeskFixture {
   record Started(Thread by) {}
 
   @Test
-  void messageWithoutCodecOrKeyIsRefused() {
+  void unencodableMessageOrEmptyKeyIsRefusedAtSend() {
     var unencodable = Durable.kind("formless", Started.class).state(0L).handler((n, started) -> n);
     var actor = Durable.kind("failing", Message.class).state(Desk.EMPTY).handler((state, message, context) -> {
       var codecFailure = assertThrows(IllegalArgumentException.class,
@@ -147,7 +147,7 @@ abstract class OutboxAndOnceContract extends DeskFixture {
   }
 
   @Test
-  void eraseRetainsStepsOfRepeatedMessage() throws IOException {
+  void eraseRetainsStepResultsForRepeatedRequest() throws IOException {
     var firstActor = ada();
     assertThrows(IllegalStateException.class, () -> firstActor.ask(new Work("x", List.of("charge", "ship"), 1)));
     firstActor.sendMessage(new Desk.End());

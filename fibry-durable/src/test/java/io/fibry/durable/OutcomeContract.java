@@ -247,7 +247,7 @@ abstract class OutcomeContract extends StoreFixture {
   }
 
   @Test
-  void storedRequestWithInterruptedHandlerHasOutcomeWillBeDone() {
+  void storedRequestWithCancelledHandlerHasOutcomeWillBeDone() {
     var attempts = new AtomicInteger();
     var put = new Put("a");
     try (var lists = lists(list(99).state(NO_ITEMS).handler((state, message, context) -> {
@@ -362,7 +362,7 @@ abstract class OutcomeContract extends StoreFixture {
    */
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void noRequestIsLostOrRepeatedIfClientTrustsOutcomes(boolean stored) throws Exception {
+  void noRequestIsLostOrDoneTwiceIfClientsRepeatOnlyNotDone(boolean stored) throws Exception {
     long seed = Long.getLong("fibry.seed", System.nanoTime());
     System.out.println("outcomes of " + (stored ? "stored" : "plain") + " requests: -Dfibry.seed=" + seed);
     var random = new Random(seed);

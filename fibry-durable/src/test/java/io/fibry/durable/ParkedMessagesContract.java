@@ -108,7 +108,7 @@ abstract class ParkedMessagesContract extends DeskFixture {
   }
 
   @Test
-  void retriedMessageWaitsForItsActor() throws IOException {
+  void retriedMessageWaitsUntilItsActorIsCreated() throws IOException {
     var firstActor = newAda();
     firstActor.sendMessage(new Add("a"));
     var parked = awaitParked();
@@ -209,7 +209,7 @@ abstract class ParkedMessagesContract extends DeskFixture {
   }
 
   @Test
-  void stepsOfAllParkedMessagesAreRetained() throws IOException {
+  void stepResultsOfAllParkedMessagesSurviveCrash() throws IOException {
     var bills = List.<Bill>of(new Sent("a"), new Sent("b"), new Plain("c"), new Sent("d"), new Sent("e"));
     parkAll(bills);
     handlerFails = false;
@@ -221,7 +221,7 @@ abstract class ParkedMessagesContract extends DeskFixture {
   }
 
   @Test
-  void stepIsRetainedAlthoughManyMessagesAreParked() throws IOException {
+  void stepOfPendingMessageIsRetainedBesideParkedMessages() throws IOException {
     parkAll(List.of(new Plain("a"), new Plain("b"), new Sent("c")));
     handlerFails = false;
     cancelNext.set(true);
@@ -234,7 +234,7 @@ abstract class ParkedMessagesContract extends DeskFixture {
   }
 
   @Test
-  void stepsOfParkedMessagesAreRetainedByFullStateTurns() throws IOException {
+  void fullStateTurnsRetainStepsOfParkedMessages() throws IOException {
     var bills = List.<Bill>of(new Sent("a"), new Sent("b"), new Sent("c"), new Sent("d"));
     parkAll(bills);
     handlerFails = false;

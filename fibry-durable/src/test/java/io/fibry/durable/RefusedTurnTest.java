@@ -46,7 +46,7 @@ class RefusedTurnTest {
    * may fail.
    */
   @Test
-  void messageQueuedAgainDuringReloadCausesNoFailure() {
+  void messageQueuedTwiceDuringReloadFailsNoHandler() {
     var flaky = new FlakyStore(StoreBackend.of(MemoryStore.open()), new Random(0));
     var loads = new AtomicInteger();
     var store = Intercepted.of(StoreBackend.class, flaky.asStore(), (method, arguments, call) -> {

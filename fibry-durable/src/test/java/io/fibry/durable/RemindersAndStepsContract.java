@@ -229,7 +229,7 @@ abstract class RemindersAndStepsContract extends DeskFixture {
   }
 
   @Test
-  void turnFailsWhenStepsOfRepeatedMessageDiffer() {
+  void turnFailsWhenRepeatedMessageRunsOtherSteps() {
     var ada = ada();
     assertThrows(IllegalStateException.class, () -> ada.ask(new Work("w", List.of("charge", "ship"), 2)));
 

@@ -43,7 +43,7 @@ class SlowRemovalTest extends StoreFixture {
   }
 
   @Test
-  void outcomeIsUnknownIfRequestTimesOutDuringItsRemoval() {
+  void outcomeIsUnknownIfRequestTimesOutWhileStoreRemovesIt() {
     var kind = Durable.kind("list", Put.class).storeMessages(9).state(0L).handler((state, put, context) -> {
       throw new IllegalArgumentException("broken");
     });

@@ -148,7 +148,7 @@ abstract class StoreContract {
   }
 
   @Test
-  void turnsReplaceAndRemoveMessagesOfEarlierTurnsInCommit() {
+  void turnsOfOneCommitReplaceAndRemoveEarlierMessages() {
     var store = open();
     long life = store.load(ADA).life();
     var turns = new ArrayList<CompletableFuture<Void>>();
@@ -235,7 +235,7 @@ abstract class StoreContract {
   }
 
   @Test
-  void pendingMessageLimitHoldsWhileActorIsLoaded() throws Exception {
+  void pendingMessageLimitHoldsDuringLoadsOfActor() throws Exception {
     var store = open();
     for (int round = 0; round < 20; round++) {
       var actor = new Store.ActorId("account", "a" + round);

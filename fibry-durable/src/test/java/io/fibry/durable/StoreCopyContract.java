@@ -129,7 +129,7 @@ abstract class StoreCopyContract extends DeskFixture {
   }
 
   @Test
-  void copiedActorsContinueInEachKindOfStore() throws Exception {
+  void copiedActorsContinueInEachTypeOfStore() throws Exception {
     for (var targetMaker : List.of(MEMORY, FOLDER, maker)) {
       received.clear();
       fill();
@@ -261,7 +261,7 @@ abstract class StoreCopyContract extends DeskFixture {
   }
 
   @Test
-  void copyFailureNamesUncopiedActor() throws Exception {
+  void copyIsUnfinishedAfterFailedWriteToTarget() throws Exception {
     fill();
     var failingTarget = (MemoryStore) another(MEMORY);
 
@@ -274,7 +274,7 @@ abstract class StoreCopyContract extends DeskFixture {
   }
 
   @Test
-  void turnWithUnexpectedLifeOrNumberIsRefused() throws ExecutionException, InterruptedException {
+  void turnOfStaleLifeOrWithWrongNumberIsRefused() throws ExecutionException, InterruptedException {
     var ada = new Store.ActorId("list", "ada");
     long firstLife = store.load(ada).life();
     long secondLife = store.beginLife(ada, 4);

@@ -57,7 +57,7 @@ class StoreCopyKillTest {
   }
 
   @Test
-  void killedCopyRefusesActorsAndLeavesSourceWhole(@TempDir Path folder) throws Exception {
+  void copyKilledHalfwayRefusesActorsAndKeepsSourceIntact(@TempDir Path folder) throws Exception {
     var source = folder.resolve("first");
     var unfinished = folder.resolve("half");
     fill(source);

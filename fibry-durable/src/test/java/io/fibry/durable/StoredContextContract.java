@@ -99,7 +99,7 @@ abstract class StoredContextContract extends StoreFixture {
   }
 
   @Test
-  void messageOfTurnHasTenantOfItsTurn() throws IOException {
+  void messageSentByTurnHasTenantOfTurn() throws IOException {
     var ada = actor("ada");
     send("acme", ada, new Pass("grace"));
     assertTrue(ada.sendMessage(new Pass("grace")));

@@ -44,7 +44,7 @@ abstract class StoredMessagesContract extends DeskFixture {
   }
 
   @Test
-  void storedMessageIsHandledAfterProcessEnds() throws IOException {
+  void storedMessagesAreHandledInOrderAfterCrash() throws IOException {
     var firstActor = keeping().newActor(scope.named("ada"), store);
     var gate = hold(firstActor);
     for (int i = 0; i < 100; i++) assertTrue(firstActor.sendMessage(new Add("i" + i)));
@@ -170,7 +170,7 @@ abstract class StoredMessagesContract extends DeskFixture {
   }
 
   @Test
-  void messagesOfTurnsKeepOrderWhenSenderOrReceiverEnds() throws Exception {
+  void messagesSentByTurnsKeepOrderWhenSenderOrReceiverEnds() throws Exception {
     long seed = Long.getLong("fibry.seed", System.nanoTime());
     System.out.println("order of messages of turns: -Dfibry.seed=" + seed);
     var random = new Random(seed);
@@ -220,7 +220,7 @@ abstract class StoredMessagesContract extends DeskFixture {
   }
 
   @Test
-  void pendingLimitIgnoresMessagesDueAfterNewMessage() {
+  void pendingLimitCountsOnlyMessagesDueBeforeNewMessage() {
     var laterMessages = new ArrayList<CompletableFuture<Boolean>>();
     var presentMessages = new ArrayList<CompletableFuture<Boolean>>();
     var lastMessages = new ArrayList<CompletableFuture<Boolean>>();
@@ -315,7 +315,7 @@ abstract class StoredMessagesContract extends DeskFixture {
   }
 
   @Test
-  void killDuringHandlerDoesNotCountAsFailedAttempt() {
+  void killOfActorDoesNotCountAsFailedAttempt() {
     var kind = keeping();
     var actor = kind.newActor(scope.named("ada"), store);
     var gate = hold(actor);
@@ -423,7 +423,7 @@ abstract class StoredMessagesContract extends DeskFixture {
   }
 
   @Test
-  void unencodableMessagesCannotBeStored() {
+  void kindWithUnencodableMessagesCannotStoreThem() {
     var failure = assertThrows(IllegalArgumentException.class, () -> Durable.kind("bad", Thread.class)
         .storeMessages(10).state(0L).handler((state, message) -> state));
 

@@ -56,7 +56,7 @@ class StoredMessagesInMemoryTest extends StoredMessagesContract {
   }
 
   @Test
-  void messageIsRetainedWhileStoreIsUnreadable() {
+  void messageIsHandledAfterStoreIsReadableAgain() {
     var ada = keeping().newActor(scope.named("ada"), failing());
     var gate = hold(ada);
     var answer = ada.sendMessageReturn(new Buy("x", "a"));
@@ -118,7 +118,7 @@ class StoredMessagesInMemoryTest extends StoredMessagesContract {
   }
 
   @Test
-  void failedReadsOfWaitingMessagesAreLoggedInFewLines() {
+  void failedReadsOfPendingMessagesAreLoggedInFewLines() {
     storeUnreadableMessages("late");
     var failedReads = new AtomicInteger();
     var failingStore = Intercepted.of(StoreBackend.class, store, (method, arguments, call) -> {

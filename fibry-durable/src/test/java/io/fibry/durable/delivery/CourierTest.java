@@ -142,7 +142,7 @@ class CourierTest {
   }
 
   @Test
-  void closeInHandlerDoesNotWaitForHeldRequests() {
+  void handlerThatClosesItsActorDoesNotAwaitHeldRequests() {
     var answer = new CompletableFuture<CompletableFuture<String>>();
     var ada = KIND.state("").handler((items, add, context) -> {
       if (add.item().equals("close")) {
@@ -223,7 +223,7 @@ class CourierTest {
   /** The courier ends when half of the limit has passed. */
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void timeoutAfterWaitForCourierNamesWholeLimit(boolean isAsk) {
+  void timeoutNamesWholeLimitOfRequestHeldForCourier(boolean isAsk) {
     var handled = new CountDownLatch(1);
     var ada = KIND.state("").handler((items, add, context) -> {
       context.replyWhen(add, new CompletableFuture<>());
@@ -283,7 +283,7 @@ class CourierTest {
   }
 
   @Test
-  void failedReadIsRetriedWhenAnotherMessageIsDueEarlier() {
+  void failedReadIsRetriedDespiteEarlierDueMessage() {
     try (var delivery = new PendingDelivery(store, (DefaultDurableBuilder<Add>) KIND,
         BlockBuilder.of(scope.anonymous()), key -> true)) {
       delivery.start(key -> null);

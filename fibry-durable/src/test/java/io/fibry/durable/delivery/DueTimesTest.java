@@ -88,7 +88,7 @@ class DueTimesTest {
   }
 
   @Test
-  void keyIsDueAtItsTimeWhenClockMovesDuringAdd() {
+  void keyIsDueAtItsTimeThoughTimePassesDuringAdd() {
     var move = new AtomicLong(4);
     var calendar = new DueTimes(() -> readBeforeMove(move), clock, dueKeys::add);
 
@@ -99,7 +99,7 @@ class DueTimesTest {
   }
 
   @Test
-  void keyIsDueAtOnceWhenClockMovesPastItsTime() {
+  void keyIsDueAtOnceIfItsTimePassesDuringAdd() {
     var move = new AtomicLong(10);
     var calendar = new DueTimes(() -> readBeforeMove(move), clock, dueKeys::add);
 
@@ -112,7 +112,7 @@ class DueTimesTest {
   }
 
   @Test
-  void sleepEndsOnTimeThoughClockMovesAsSleepBegins() {
+  void sleepEndsOnTimeThoughTimePassesAsItBegins() {
     var move = new AtomicLong(4);
     var calendar = new DueTimes(() -> readBeforeMove(move), clock, dueKeys::add);
     var ended = new CompletableFuture<Void>();

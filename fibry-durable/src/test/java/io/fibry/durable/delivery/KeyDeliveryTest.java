@@ -15,7 +15,7 @@ class KeyDeliveryTest {
   private final CompletableFuture<Void> secondRequest = new CompletableFuture<>();
 
   @Test
-  void requestWaitsUntilCourierHasDeliveredMessages() {
+  void requestWaitsUntilCourierHasReadPendingMessages() {
     delivery.beginReading();
     assertTrue(delivery.holdRequest(firstRequest));
     assertEquals(List.of(), delivery.takeReleased(true));

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 class StoreFailureLogTest {
 
   @Test
-  void equalRefusalsAreLoggedOnceAMinuteWithCount() {
+  void refusalsOfSameTypeAreLoggedOnceAMinuteWithCount() {
     var nanos = new AtomicLong(Long.MAX_VALUE - 5); // System.nanoTime may wrap
     var refusals = new StoreFailureLog(nanos::get);
     try (var logged = new Logged()) {

@@ -95,7 +95,7 @@ class BackupTest {
   }
 
   @Test
-  void backupWithSyncIntervalIsConsistentAndComplete() throws Exception {
+  void backupOfStoreWithSyncIntervalIsConsistentAndComplete() throws Exception {
     copyUnderLoad(inMemory(), 3, LONG_SYNC_INTERVAL);
   }
 
@@ -106,7 +106,7 @@ class BackupTest {
   }
 
   @Test
-  @Soak(counterpart = "BackupTest.backupWithSyncIntervalIsConsistentAndComplete")
+  @Soak(counterpart = "BackupTest.backupOfStoreWithSyncIntervalIsConsistentAndComplete")
   void backupsOnRealDiskWithSyncIntervalAreConsistent() throws Exception {
     copyUnderLoad(onDisk(), 20, LONG_SYNC_INTERVAL);
   }
@@ -194,7 +194,7 @@ class BackupTest {
   }
 
   @Test
-  void closeEndsRunningBackup() throws Exception {
+  void closeOfStoreFailsRunningBackup() throws Exception {
     var faulty = new FaultyDisk(folder.resolve("data"));
     var store = (LogStore) FolderStore.open(faulty.disk(), SMALL);
     long life = store.load(writer(0)).life();

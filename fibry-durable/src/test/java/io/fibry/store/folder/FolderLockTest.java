@@ -102,7 +102,7 @@ class FolderLockTest {
   }
 
   @Test
-  void storageWithDeletedLockCreatesNoFile() throws Exception {
+  void storageDirectoryWithDeletedLockCreatesNoFile() throws Exception {
     assumeTrue(isPosix());
     try (var disk = StorageDirectory.open(folder)) {
       disk.create("a", 10);

@@ -95,7 +95,7 @@ class FolderStoreTest {
   }
 
   @Test
-  void customStorageDirectoryMayWrapFolder() throws Exception {
+  void storeWritesThroughCustomStorageDirectory() throws Exception {
     var syncs = new AtomicInteger();
     var files = StorageDirectory.open(folder);
     var counting = Intercepted.of(StorageDirectory.class, files, (method, arguments, call) -> {
@@ -154,7 +154,7 @@ class FolderStoreTest {
   }
 
   @Test
-  void damageFoundOnReadAffectsOnlyItsActor() throws Exception {
+  void loadFailsOnlyForActorWithDamagedTurn() throws Exception {
     try (var store = open()) {
       long adaLife = store.load(ADA).life();
       append(store, turn(ADA, adaLife, 1, false, "of Ada".getBytes()));

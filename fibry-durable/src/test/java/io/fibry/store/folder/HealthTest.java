@@ -134,7 +134,7 @@ class HealthTest {
   }
 
   @Test
-  void fullStoreServesExistingActorsLongerThanNewActors() throws Exception {
+  void fullStoreRefusesNewActorsBeforeExistingActors() throws Exception {
     var faulty = new FaultyDisk(folder);
     try (var store = (LogStore) FolderStore.open(faulty.disk(), options -> options.withSegmentBytes(SEGMENT));
         var logged = new Logged()) {

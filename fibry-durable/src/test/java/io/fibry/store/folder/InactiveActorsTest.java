@@ -82,7 +82,7 @@ class InactiveActorsTest {
   }
 
   @Test
-  void endOfLifeDoesNotEndNextLife() {
+  void lateEndOfFormerLifeDoesNotEndCurrentLife() {
     try (var store = open()) {
       long firstLife = store.load(ADA).life();
       long secondLife = store.load(ADA).life();
@@ -182,7 +182,7 @@ class InactiveActorsTest {
 
   @Test
   @Soak(counterpart = "InactiveActorsTest.storeListsAllActorsAfterPowerCuts")
-  void storeOnRealDiskListsAllActorsWhileLivesChange() throws Exception {
+  void storeOnRealDiskListsAllActorsWhileLivesBeginAndEnd() throws Exception {
     runLives(() -> StorageDirectory.open(folder), 2_000);
   }
 

@@ -75,7 +75,7 @@ class RecorderTest {
   }
 
   @Test
-  void commitWithSyncIntervalHasNoSyncTime() throws Exception {
+  void commitEventOfStoreWithSyncIntervalHasNoSyncTime() throws Exception {
     try (var recorded = new Recorded("fibry.Commit")) {
       try (var store = (LogStore) FolderStore.open(folder, options -> options.withSyncInterval(Duration.ofHours(1)))) {
         append(store, store.load(ADA).life(), 1, true, 1);

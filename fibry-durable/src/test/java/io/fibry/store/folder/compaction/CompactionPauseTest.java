@@ -181,7 +181,7 @@ class CompactionPauseTest {
   }
 
   @Test
-  void compactionIsNotPausedWhenFullSegmentsPileUp() {
+  void compactionDoesNotPauseWhenManySegmentsAreFull() {
     fill(8);
     runCompaction();
 
@@ -190,7 +190,7 @@ class CompactionPauseTest {
   }
 
   @Test
-  void compactionStopsPausingWhenNewSegmentsFill() {
+  void compactionStopsPausingWhenSegmentsFillMeanwhile() {
     fill(4);
     var pausesAtAction = new ArrayList<Integer>();
     pauseAction = () -> {
@@ -234,7 +234,7 @@ class CompactionPauseTest {
   }
 
   @Test
-  void compactionFailsIfClockIsSetBackAndMoreRecordsAreLive() {
+  void compactionFailsIfClockSetBackRevivesExpiredEvents() {
     index.setRetention("old", Duration.ofDays(1));
     now = now.plus(Duration.ofDays(2));
     for (int i = 0; i < 30; i++) write(STATES + 1);

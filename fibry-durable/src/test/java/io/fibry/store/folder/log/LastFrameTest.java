@@ -104,12 +104,12 @@ class LastFrameTest {
   }
 
   @Test
-  void damagedLastTurnOfIdleStoreIsRefused() throws Exception {
+  void damagedLastTurnIsDetectedIfStoreWasIdleWhenKilled() throws Exception {
     assertEachFlipIsDetected(killedWhenIdle(CrashDisk.empty(), SMALL, 3));
   }
 
   @Test
-  void storeWithSyncIntervalRefusesDamagedLastTurn() throws Exception {
+  void damagedLastTurnIsDetectedDespiteSyncInterval() throws Exception {
     assertEachFlipIsDetected(
         killedWhenIdle(CrashDisk.empty(), o -> SMALL.apply(o).withSyncInterval(Duration.ofMillis(1)), 3));
   }
@@ -170,7 +170,7 @@ class LastFrameTest {
   }
 
   @Test
-  void damagedLastTurnOfBackupIsRefused() throws Exception {
+  void damagedLastTurnOfBackupIsDetected() throws Exception {
     var copy = CrashDisk.empty();
     try (var store = FolderStore.open(CrashDisk.empty(), SMALL)) {
       var backend = StoreBackend.of(store);

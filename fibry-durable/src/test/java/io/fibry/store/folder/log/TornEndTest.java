@@ -55,7 +55,7 @@ class TornEndTest {
   }
 
   @Test
-  void tornEndIsSavedToSeparateFile() throws Exception {
+  void tornEndOfLogIsSavedToSeparateFile() throws Exception {
     var wholeFolder = temporary.resolve("whole");
     byte[] log;
     try (var store = StoreBackend.of(open(wholeFolder))) {
@@ -92,7 +92,7 @@ class TornEndTest {
   }
 
   @Test
-  void newerFormatIsRefused() throws Exception {
+  void storeOfNewerFormatIsRefused() throws Exception {
     var folder = temporary.resolve("newer");
     open(folder).close();
     writeNewerFormat(folder.resolve(LOG), Segment.HEADER);
