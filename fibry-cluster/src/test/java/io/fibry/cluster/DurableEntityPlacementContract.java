@@ -141,7 +141,7 @@ abstract class DurableEntityPlacementContract {
   }
 
   @Test
-  void answeredMessageSurvivesNodeCrash() {
+  void answeredRequestsKeepEffectAndAnswerAfterNodeCrash() {
     host(join("a"));
     var b = join("b");
     host(b);

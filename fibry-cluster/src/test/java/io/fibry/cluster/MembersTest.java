@@ -247,7 +247,7 @@ class MembersTest {
   }
 
   @Test
-  void joinSucceedsDespiteUndecodableEntryThatChangesOnce() {
+  void joinTakesOverUndecodableEntryThatChangedOnce() {
     try (var transport = network.openTransport()) {
       long version = transport.create("fb.bank.node.a", new byte[0], ClusterTransport.FOREVER).orElseThrow();
       var joinResult = new CompletableFuture<Cluster>();

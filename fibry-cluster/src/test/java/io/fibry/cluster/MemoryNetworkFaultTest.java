@@ -28,7 +28,7 @@ class MemoryNetworkFaultTest {
   });
 
   @Test
-  void entryExpiresThoughSchedulerRefusesTimerOfUpdate() {
+  void entryExpiresThoughItsUpdateCouldSetNoTimer() {
     var table = new MemoryTable(clock);
     long version = table.create("key", new byte[1], LEASE).orElseThrow();
     isBroken = true;

@@ -363,7 +363,7 @@ class NodeLeaseTest {
 
   /** Node b joins after the entry of node a was dropped, so it has seen no heartbeat of node a. */
   @Test
-  void keysOfUnseenNodeAreNotTakenBeforeItsLeaseExpires() {
+  void newNodeTakesNoKeysOfDroppedNodeUntilItsLeaseExpires() {
     var actorOfA = Places.host(a, scope).actor("x");
     fault = Fault.CUT;
     serverDropsEntryOf("a");

@@ -274,7 +274,7 @@ abstract class QueueContract {
   }
 
   @Test
-  void interruptedWorkReturnsToQueue() {
+  void workOfKilledConsumerReturnsToQueue() {
     var consumer = mails(a).consume(attempts(1), this::send);
     mails(b).put(new Mail("slow"));
     Patience.eventually(() -> starts("slow") == 1);
@@ -340,7 +340,7 @@ abstract class QueueContract {
   }
 
   @Test
-  void workThatKeepsCrashingItsNodeIsParked() throws Exception {
+  void workThatCrashesItsNodeIsParkedAfterMaxAttempts() throws Exception {
     var c = join("c");
     mails(c).consume(attempts(1), this::send);
     mails(b).put(new Mail("slow"));
@@ -390,7 +390,7 @@ abstract class QueueContract {
   }
 
   @Test
-  void queueOfClosedNodeReportsDisconnection() {
+  void callsToQueueOfClosedNodeFailAsDisconnected() {
     var mails = mails(a);
     a.close();
 

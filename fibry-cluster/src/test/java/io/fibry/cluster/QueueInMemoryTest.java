@@ -19,7 +19,7 @@ class QueueInMemoryTest extends QueueContract {
 
   /** Neither worker ends before both are interrupted. */
   @Test
-  void unfinishedWorkOfAllQueuesIsInterruptedTogether() {
+  void workOfAllQueuesIsInterruptedTogetherAtDrainLimit() {
     try (var scope = ActorSystem.openScope("leaving", options -> options.withKillGrace(Duration.ofHours(1)));
         var node = Cluster.join("leaving", MemoryNetwork.create(), options -> options.withScope(scope))) {
       var begun = new CountDownLatch(2);

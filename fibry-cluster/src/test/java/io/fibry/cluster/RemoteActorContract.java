@@ -346,7 +346,7 @@ abstract class RemoteActorContract {
   record RequestForThread() implements Request<RequestForThread, Thread> {}
 
   @Test
-  void unencodableMessageTypeIsRefusedAtOnce() {
+  void actorAddressForUnencodableMessageTypeIsRefused() {
     var failure = assertThrows(IllegalArgumentException.class, () -> a.actor("odd", RequestForThread.class));
 
     assertTrue(failure.getMessage().startsWith("messages of " + RequestForThread.class.getName()

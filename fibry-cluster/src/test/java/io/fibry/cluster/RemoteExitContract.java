@@ -116,7 +116,7 @@ abstract class RemoteExitContract {
   }
 
   @Test
-  void onExitOfUnexposedNameReturnsFailedReason() {
+  void onExitOfUnexposedNameCompletesWithReasonFailed() {
     assertEquals("no node offers an actor 'till'", failureText(reasonOf(b.actor("till", Ping.class).onExit())));
     Patience.awaitEnd(b.actor("till", Ping.class)::waitForExit);
   }

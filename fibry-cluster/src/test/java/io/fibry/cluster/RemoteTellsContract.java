@@ -121,7 +121,7 @@ abstract class RemoteTellsContract {
   }
 
   @Test
-  void scopeHidesContentsInDeadLettersAndFailures() {
+  void deadLettersAndFailuresOmitContentsThatScopeHides() {
     try (var hidingScope = senders.openScope("hidden", options -> options.withMessageContents(false))) {
       var clerk = join("hidden", hidingScope).actor("clerk", Clerk.class);
 
@@ -290,7 +290,7 @@ abstract class RemoteTellsContract {
   }
 
   @Test
-  void refusedMessagesOfBatchAreDeadLetters() {
+  void onlyRefusedMessagesOfBatchBecomeDeadLetters() {
     join("a").host("clerk", Clerk.class, scope.anonymous(), IDLE_LIMIT, (builder, key) -> {
       if (key.startsWith("none")) throw new IllegalStateException("made up");
       return builder.initialState(() -> new int[1]).newActor(this::handle);

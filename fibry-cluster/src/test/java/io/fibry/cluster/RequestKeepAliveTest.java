@@ -59,7 +59,7 @@ class RequestKeepAliveTest {
   }
 
   @Test
-  void idsOfPendingRequestsOmitRemovedPartition() {
+  void pendingIdsOmitRequestsOfRemovedPartition() {
     var registry = new RequestRegistry();
     registry.addWaiting(inboundMessage("a.life.1", "part"));
     registry.addWaiting(inboundMessage("a.life.2", "offer"));

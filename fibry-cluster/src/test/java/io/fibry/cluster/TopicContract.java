@@ -186,7 +186,7 @@ abstract class TopicContract {
   }
 
   @Test
-  void closedNodePublishesNothing() {
+  void messagePublishedOnClosedNodeBecomesDeadLetter() {
     var topic = news(b);
     b.close();
 

@@ -117,7 +117,7 @@ abstract class TransportContract {
   }
 
   @Test
-  void throwingReaderStillGetsNextMessage() throws InterruptedException {
+  void subscriberThatThrowsStillGetsNextMessage() throws InterruptedException {
     b.subscribe("x", NO_GROUP, message -> {
       received.add(message);
       throw new IllegalStateException("made up");
@@ -209,7 +209,7 @@ abstract class TransportContract {
   // ---- the table
 
   @Test
-  void existingEntryIsNotCreatedAgain() {
+  void createOfExistingEntryChangesNothing() {
     long version = a.create("k.1", bytes("one"), FIVE_MINUTES).orElseThrow();
 
     assertEquals(OptionalLong.empty(), b.create("k.1", bytes("two"), FIVE_MINUTES));
@@ -221,7 +221,7 @@ abstract class TransportContract {
   }
 
   @Test
-  void entryChangesOnlyWithItsCurrentVersion() {
+  void entryChangesOnlyIfCallerGivesCurrentVersion() {
     long firstVersion = a.create("k.3", bytes("one"), FIVE_MINUTES).orElseThrow();
     long secondVersion = b.update("k.3", bytes("two"), firstVersion, FIVE_MINUTES).orElseThrow();
 

@@ -58,7 +58,7 @@ class UnreadableTest {
 
   /** In a rolling upgrade, a newer node sends messages that an older node cannot read. */
   @Test
-  void messagesOfNewerNodeAreLoggedInFewLinesWithReplySubject() {
+  void unreadableMessagesOfNewerNodeAreLoggedInFewLines() {
     var network = TestNetwork.inMemory();
     try (var log = new Logged();
         ActorScope scope = ActorSystem.openScope("unreadable-test");

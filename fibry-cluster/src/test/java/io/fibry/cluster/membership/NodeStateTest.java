@@ -65,7 +65,7 @@ class NodeStateTest {
   }
 
   @Test
-  void endedLifeHasNoHostedKindsForOlderNode() {
+  void olderNodeSeesNoHostedKindsInEntryOfEndedLife() {
     var endedState = Codec.of(FormerVersion.State.class).decode(endLife(CURRENT_STATE).bytes());
 
     assertEquals(new Member("a", "a-1", Set.of(), Set.of(), Instant.EPOCH), endedState.member());
@@ -83,7 +83,7 @@ class NodeStateTest {
   }
 
   @Test
-  void leaseMayBeValidUntilAnnouncedDurationHasPassed() {
+  void leaseOfNodeCountsAsValidForAnnouncedDuration() {
     tracker.onEntry(new NodeState(A, Map.of(), Optional.of(LEASE.multipliedBy(3)), Optional.empty()));
 
     clock.advance(LEASE.multipliedBy(3).minusMillis(1));
@@ -125,7 +125,7 @@ class NodeStateTest {
   }
 
   @Test
-  void maxLeaseOfNodeEntryDoesNotOverflowClock() {
+  void hugeLeaseOfNodeEntryDoesNotOverflowClock() {
     tracker.onEntry(new NodeState(A, Map.of(), Optional.of(Duration.ofSeconds(Long.MAX_VALUE)), Optional.empty()));
 
     assertTrue(tracker.mayHaveValidLease("a-1"));

@@ -23,14 +23,14 @@ class MoveProtocolTest {
   }
 
   @Test
-  void moveStepsPassAllStagesAndReturnToStageAway() {
+  void partitionPassesAllMoveStagesAndReturnsToAway() {
     assertEquals(PartitionStage.FORWARDING, walk(PartitionStage.AWAY, MoveStep.TAKE, MoveStep.RELEASE, MoveStep.CLOSE,
         MoveStep.FREE, MoveStep.FORWARD));
     assertEquals(PartitionStage.AWAY, walk(PartitionStage.FORWARDING, MoveStep.END, MoveStep.LEAVE));
   }
 
   @Test
-  void partitionWithoutNextOwnerEndsWithoutForwarding() {
+  void releasedPartitionWithoutNextOwnerSkipsForwarding() {
     assertEquals(PartitionStage.AWAY, walk(PartitionStage.RELEASED, MoveStep.END, MoveStep.LEAVE));
   }
 
