@@ -129,7 +129,7 @@ class SchedulesTest {
   }
 
   @Test
-  void modelCheckDoesNotWaitForCarrierOfFiber() {
+  void modelCheckDoesNotWaitForCarrierThatFiberStarts() {
     try (var child = Child.java(List.of("-Djdk.virtualThreadScheduler.parallelism=16",
         "-XX:+EnableDynamicAgentLoading", "-XX:+IgnoreUnrecognizedVMOptions",
         "--sun-misc-unsafe-memory-access=allow", "-Xshare:off"), CarrierStarter.class)) {

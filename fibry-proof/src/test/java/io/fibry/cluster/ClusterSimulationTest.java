@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 class ClusterSimulationTest {
 
   @Test
-  void answersAndHandledMessagesAreCorrectOnBadNetwork() {
+  void senderOutcomesMatchHandledMessagesOnBadNetwork() {
     Seeds.play("cluster", 75, simulation -> new ClusterRound(simulation).play());
   }
 

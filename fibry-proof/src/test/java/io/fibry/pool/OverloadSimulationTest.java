@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 class OverloadSimulationTest {
 
   @Test
-  void refusingPoolsKeepCapacityAndThreadPerRequestCollapses() {
+  void refusingPoolsKeepThroughputUnlikeThreadPerRequest() {
     Seeds.play("overload", 30, simulation -> new OverloadRound(simulation).play());
   }
 }

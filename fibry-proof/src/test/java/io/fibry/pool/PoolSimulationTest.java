@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 class PoolSimulationTest {
 
   @Test
-  void poolsGiveEachMessageOneOutcomeWithinTheirLimits() {
+  void poolsRespectLimitsAndGiveEachMessageOneOutcome() {
     Seeds.play("pools", 1_500, PoolRounds::pools);
   }
 

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 class YieldPointPoolTest {
 
   @Test
-  void poolsGiveEachMessageOneOutcomeWithinTheirLimits() {
+  void poolsRespectLimitsAndGiveEachMessageOneOutcome() {
     Seeds.playWithYieldPoints("pools", 120, PoolRounds::pools);
   }
 

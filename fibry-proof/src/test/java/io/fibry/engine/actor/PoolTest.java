@@ -99,7 +99,7 @@ class PoolTest {
   }
 
   @Test
-  void twoWorkersHandleMessagesOfTwoSenders() {
+  void poolOfTwoWorkersHandlesEachMessageOnce() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var test = new TestPool(PoolSpec.scaling(2, 2));
 

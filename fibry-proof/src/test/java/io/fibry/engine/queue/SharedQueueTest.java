@@ -41,7 +41,7 @@ class SharedQueueTest {
 
   /** Checks offers that bypass the queue's monitor, as offers do while the only worker is busy. */
   @Test
-  void freeWorkerTakesMessagesOfConcurrentSender() {
+  void noMessageIsLostWhenSendersRaceForSingleWorker() {
     Schedules.modelCheck(OneWorker.class, 2, 2, 1, 200);
   }
 

@@ -52,7 +52,7 @@ class DamageTest {
 
   /** Repeats the test for a process that was killed while it was idle. */
   @Test
-  void flippedBitIsDetectedAfterKill() throws IOException {
+  void flippedBitIsDetectedInLogOfKilledIdleProcess() throws IOException {
     written.clear();
     var killedDisk = CrashDisk.empty();
     write(killedDisk).markSynced(0);
