@@ -82,7 +82,7 @@ class AskOnlyProgramTest {
 
   /** There is no other node that could write that the killed node has ended. */
   @Test
-  void lastNodeLeavesMembershipWhenKilled() {
+  void askerSeesKilledLastNodeLeaveMembership() {
     Patience.eventually(() -> asker.members().size() == 1);
 
     network.transport("home").close();

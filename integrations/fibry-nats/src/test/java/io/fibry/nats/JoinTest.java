@@ -74,7 +74,7 @@ class JoinTest {
   }
 
   @Test
-  void oldServerIsRefused() throws IOException {
+  void serverOfTooOldVersionIsRefused() throws IOException {
     try (var oldServer = new FakeServer(serverInformation("2.9.10", true))) {
       String text = assertThrows(IllegalStateException.class, () -> join(oldServer.network())).getMessage();
 

@@ -37,7 +37,7 @@ class NatsStoreTest extends StreamFixture {
   // ---- handled messages
 
   @Test
-  void messageResentByAnotherStoreIsHandledOnce() {
+  void parkedMessageSentAgainByOtherStoreIsPendingOnce() {
     long life = store.load(ADA).life();
     var parkedMessage = new StoreBackend.PendingMessage(ADA, "x", StoreBackend.PendingMessage.NEVER, new byte[1]);
     append(store, turnWithMessages(ADA, life, 1, List.of(), parkedMessage));

@@ -233,7 +233,7 @@ class RolesTest {
   }
 
   @Test
-  void keeperRefusesToDeleteNeededTurnsForNode() throws Exception {
+  void keeperRefusesNodesRequestToDeleteNeededTurns() throws Exception {
     createStreams();
     try (var keeper = open(Role.KEEPER)) {
       appendTurn(keeper, "x", List.of(StreamFixture.message(actor("z"), "m")));
@@ -309,7 +309,7 @@ class RolesTest {
   }
 
   @Test
-  void programWithExcessiveRoleIsRefusedAtOnce() {
+  void programWhoseUserLacksPermissionsOfRoleIsRefused() {
     createStreams();
     assertEquals("KEEPER subscribe to fb.bank.k; that needs a user with "
         + "NatsNetwork.permissions(\"bank\", Role.KEEPER)",

@@ -194,7 +194,7 @@ class ServerFaultsTest {
 
   @Test
   @EnabledOnOs(value = OS.LINUX, disabledReason = "only Linux shows the states of threads in files")
-  void pausedServerHasOnlyStoppedThreads() throws IOException {
+  void pauseOfServerStopsAllItsThreads() throws IOException {
     pauseAndResume(1);
   }
 
@@ -202,10 +202,10 @@ class ServerFaultsTest {
    * On a busy machine, a server runs for a moment after the signal to pause. It may handle a
    * request in that moment.
    */
-  @Soak(counterpart = "ServerFaultsTest.pausedServerHasOnlyStoppedThreads")
+  @Soak(counterpart = "ServerFaultsTest.pauseOfServerStopsAllItsThreads")
   @EnabledOnOs(value = OS.LINUX, disabledReason = "only Linux shows the states of threads in files")
   @Test
-  void pausedServerHasOnlyStoppedThreadsOnBusyMachine() throws IOException {
+  void pauseOfServerStopsAllItsThreadsOnBusyMachine() throws IOException {
     var stop = new AtomicBoolean();
     for (int i = 0; i < 12; i++) Thread.ofPlatform().daemon().start(() -> {
       while (!stop.get()) Thread.onSpinWait();

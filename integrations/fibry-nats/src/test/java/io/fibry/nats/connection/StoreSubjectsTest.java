@@ -12,7 +12,7 @@ class StoreSubjectsTest {
   private static final StoreSubjects SUBJECTS = new StoreSubjects("shop");
 
   @Test
-  void keyWithAnyCharactersIsReadFromItsSubjects() {
+  void keyWithSpecialCharactersIsParsedFromSubject() {
     var actor = new Store.ActorId("cart", "a.b=ü >");
 
     for (var subject : List.of(SUBJECTS.turns(actor), SUBJECTS.snapshot(actor), SUBJECTS.message(actor, "m.1"))) {

@@ -33,7 +33,7 @@ class SerialExecutorTest {
   }
 
   @Test
-  void laterTasksRunThoughReportOfFailedTaskThrows() {
+  void laterTaskRunsThoughCompletionOfFailedTaskThrows() {
     var executor = new SerialExecutor<CompletableFuture<String>>("test", this::work, () -> {});
     var failedTask = new StubbornTask();
     executor.add(failedTask);

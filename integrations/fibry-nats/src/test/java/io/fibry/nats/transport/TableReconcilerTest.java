@@ -58,7 +58,7 @@ class TableReconcilerTest implements TableReconciler.WatchedTable {
   }
 
   @Test
-  void unlistedEntryIsReportedDeleted() {
+  void entryMissingFromListIsReportedDeleted() {
     try (var reconciler = new TableReconciler("test", this, CHECK_INTERVAL)) {
       var watch = reconciler.open(this::recordNotification);
       watch.accept(entry("a", 5));
@@ -72,7 +72,7 @@ class TableReconcilerTest implements TableReconciler.WatchedTable {
   }
 
   @Test
-  void staleListDeletesNoEntries() {
+  void listOlderThanEntryDoesNotReportItDeleted() {
     try (var reconciler = new TableReconciler("test", this, CHECK_INTERVAL)) {
       var watch = reconciler.open(this::recordNotification);
       watch.accept(entry("a", 5));
