@@ -124,7 +124,7 @@ abstract class FaultContract extends DatabaseFixture {
   }
 
   @Test
-  void turnIsRetriedWhenConnectionBreaksBeforeCommit() {
+  void turnIsRetriedAfterTransientDatabaseErrors() {
     var counter = counter();
     long n = counter.ask(new Count(true));
     for (var state : List.of("08006", "40001", "40P01", "57P01")) {
@@ -342,7 +342,7 @@ abstract class FaultContract extends DatabaseFixture {
   }
 
   @Test
-  void exhaustedPoolRefusesTurnsAndRecovers() throws SQLException {
+  void turnsAreRefusedWhileConnectionPoolIsExhausted() throws SQLException {
     try (var smallPool = Pools.of(database, 1, 250);
         var limitedStore = patiently(() -> StoreBackend.of(JdbcStore.open(smallPool)))) {
       long life = patiently(() -> limitedStore.load(ADA).life());

@@ -33,13 +33,13 @@ class KillPostgresTest {
       });
 
   @Test
-  void answeredCountsSurviveKillOfDatabase() throws Exception {
+  void acknowledgedCountsSurviveKillOfDatabase() throws Exception {
     killRepeatedly(1);
   }
 
   @Test
   @Soak(counterpart = "FaultsInPostgresTest.storeContinuesWhenDatabaseReturns")
-  void answeredCountsSurviveManyKillsOfDatabase() throws Exception {
+  void acknowledgedCountsSurviveManyKillsOfDatabase() throws Exception {
     killRepeatedly(30);
   }
 

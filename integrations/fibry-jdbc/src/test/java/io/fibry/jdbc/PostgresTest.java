@@ -135,7 +135,7 @@ class PostgresTest extends DatabaseFixture {
   // ---- asynchronous commits
 
   @Test
-  void commitsWaitForDiskDespiteUserSetting() throws Exception {
+  void commitsWaitForDiskDespiteSynchronousCommitOff() throws Exception {
     open().close();
     execute("create table seen (setting varchar)");
     execute("create function note() returns trigger language plpgsql as 'begin insert into seen values "
@@ -228,7 +228,7 @@ class PostgresTest extends DatabaseFixture {
   }
 
   @Test
-  void userNeedsOnlySelectInsertUpdateAndDelete() throws Exception {
+  void databaseUserNeedsOnlySelectInsertUpdateAndDelete() throws Exception {
     String user = newUser();
     String schema = ((PGSimpleDataSource) database).getCurrentSchema();
     var failure = assertThrows(StoreReadException.class, () -> JdbcStore.open(dataSource(user, "")));
@@ -311,7 +311,7 @@ class PostgresTest extends DatabaseFixture {
   // ---- locks
 
   @Test
-  void lockedActorDelaysNoOtherActor() throws Exception {
+  void actorWithLockedRowDelaysNoOtherActor() throws Exception {
     var store = open();
     long ada = store.load(ADA).life();
     long grace = store.load(GRACE).life();

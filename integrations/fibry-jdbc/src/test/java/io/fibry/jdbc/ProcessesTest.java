@@ -138,13 +138,13 @@ class ProcessesTest extends DatabaseFixture {
   }
 
   @Test
-  void answeredCountsSurviveKillOfProcess() {
+  void acknowledgedCountsSurviveKillOfProcess() {
     killRepeatedly(1);
   }
 
   @Test
   @Soak(counterpart = "FaultsInPostgresTest.turnIsStoredWhenConnectionIsLostAfterCommit")
-  void answeredCountsSurviveManyKillsOfProcess() {
+  void acknowledgedCountsSurviveManyKillsOfProcess() {
     killRepeatedly(30);
   }
 

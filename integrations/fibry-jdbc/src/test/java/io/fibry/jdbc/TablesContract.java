@@ -178,7 +178,7 @@ abstract class TablesContract extends DatabaseFixture {
   }
 
   @Test
-  void unknownFormatIsRefused() throws Exception {
+  void storeOfUnknownFormatIsRefused() throws Exception {
     open().close();
     execute("update fibry_format set version = 2");
 
