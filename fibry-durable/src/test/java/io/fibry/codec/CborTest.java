@@ -23,25 +23,25 @@ class CborTest {
   @CsvSource({"0, 00", "1, 01", "10, 0a", "23, 17", "24, 1818", "25, 1819", "100, 1864", "1000, 1903e8",
     "1000000, 1a000f4240", "1000000000000, 1b000000e8d4a51000", "-1, 20", "-10, 29", "-100, 3863", "-1000, 3903e7",
     "9223372036854775807, 1b7fffffffffffffff", "-9223372036854775808, 3b7fffffffffffffff"})
-  void integersAreEncodedAsInRfc(long value, String hex) {
+  void integersAreEncodedAsInRfc8949(long value, String hex) {
     assertEncoding(Long.class, value, hex);
   }
 
   @ParameterizedTest
   @CsvSource({"1.1, fb3ff199999999999a", "1.0E300, fb7e37e43c8800759c", "-4.1, fbc010666666666666",
     "Infinity, fb7ff0000000000000", "NaN, fb7ff8000000000000", "-Infinity, fbfff0000000000000"})
-  void doublesAreEncodedAsInRfc(double value, String hex) {
+  void doublesAreEncodedAsInRfc8949(double value, String hex) {
     assertEncoding(Double.class, value, hex);
   }
 
   @ParameterizedTest
   @CsvSource({"100000.0, fa47c35000", "3.4028234663852886E38, fa7f7fffff"})
-  void floatsAreEncodedAsInRfc(float value, String hex) {
+  void floatsAreEncodedAsInRfc8949(float value, String hex) {
     assertEncoding(Float.class, value, hex);
   }
 
   @Test
-  void booleansAndTextsAreEncodedAsInRfc() {
+  void booleansAndTextsAreEncodedAsInRfc8949() {
     assertEncoding(Boolean.class, false, "f4");
     assertEncoding(Boolean.class, true, "f5");
     assertEncoding(String.class, "", "60");
@@ -53,7 +53,7 @@ class CborTest {
   }
 
   @Test
-  void bigDecimalsAndBigIntegersFollowRfc() {
+  void bigDecimalsAndBigIntegersFollowRfc8949() {
     assertEncoding(BigDecimal.class, new BigDecimal("273.15"), "c48221c2426ab3");
     var big = new BigInteger("18446744073709551616");
     assertEquals(big, Codec.of(BigInteger.class).decode(HexFormat.of().parseHex("c249010000000000000000")));

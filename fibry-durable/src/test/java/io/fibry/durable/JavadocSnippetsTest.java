@@ -94,7 +94,7 @@ class JavadocSnippetsTest {
   }
 
   @Test
-  void orderStoresMessageToParcelAndReminder(@TempDir Path folder) throws Exception {
+  void orderStoresReminderAndMessageToParcel(@TempDir Path folder) throws Exception {
     var parcel = new Store.ActorId("parcel", "o1");
     try (var store = FolderStore.open(folder);
         var orders = ORDER.entities(ActorSystem.anonymous(), store, Duration.ofMinutes(5))) {

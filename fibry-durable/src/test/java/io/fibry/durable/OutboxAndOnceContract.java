@@ -66,7 +66,7 @@ abstract class OutboxAndOnceContract extends DeskFixture {
   }
 
   @Test
-  void messageWaitsForActorThatIsNotLoaded() throws IOException {
+  void messageSentByTurnWaitsUntilReceiverIsLoaded() throws IOException {
     try (var desks = desks()) {
       desk.others = desk.kind("elsewhere");
       desks.actor("ada").sendMessage(new Pass("grace", "a"));

@@ -261,7 +261,7 @@ abstract class StoreCopyContract extends DeskFixture {
   }
 
   @Test
-  void copyIsUnfinishedAfterFailedWriteToTarget() throws Exception {
+  void copyFailureNamesTargetAndLeavesCopyUnfinished() throws Exception {
     fill();
     var failingTarget = (MemoryStore) another(MEMORY);
 

@@ -61,7 +61,7 @@ abstract class StoredMessagesContract extends DeskFixture {
   }
 
   @Test
-  void requestIsHandledAfterMessagesPendingAtStart() throws IOException {
+  void requestAfterCrashIsHandledAfterPendingMessages() throws IOException {
     for (int i = 0; i < (Soak.ON ? 30 : 6); i++) {
       var firstAda = keeping().newActor(scope.named("ada" + i), store);
       hold(firstAda);

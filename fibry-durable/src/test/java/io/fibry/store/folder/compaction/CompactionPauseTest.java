@@ -162,7 +162,7 @@ class CompactionPauseTest {
   }
 
   @Test
-  void compactionPausesBetweenItsReadsAndWrites() {
+  void compactionPausesRepeatedlyDuringReadsAndWrites() {
     fill(4);
     runCompaction();
 
