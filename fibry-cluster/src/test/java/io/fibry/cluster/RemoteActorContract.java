@@ -166,7 +166,7 @@ abstract class RemoteActorContract {
   }
 
   @Test
-  void noRequestIsLostWhenOneOfSeveralOffersCloses() throws Exception {
+  void noRequestIsLostWhenOneOfTwoNodesClosesItsOffer() throws Exception {
     var till = till();
     b.expose("till", Till.class, till);
     var remoteTill = remoteTill();
