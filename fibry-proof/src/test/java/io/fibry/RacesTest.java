@@ -17,7 +17,7 @@ class RacesTest {
   private static final Path SOURCES = Path.of("src/main/java");
 
   @Test
-  void everyRaceHasExactlyTwoActors() throws IOException {
+  void everyRaceHasExactlyTwoActorMethods() throws IOException {
     var actorCounts = new TreeMap<String, Integer>();
     try (var files = Files.walk(SOURCES)) {
       for (var file : files.filter(path -> path.toString().endsWith(".java")).toList()) {

@@ -131,7 +131,7 @@ class SuspensionTest {
   }
 
   @Test
-  void timerAndExitResumeActorOnce() {
+  void timerAndExitResumeSuspendedActorOnce() {
     modelCheck(subject -> {
       subject.actor.sendMessage(-1);
       var timer = Schedules.start(subject.timers::fire);
@@ -144,7 +144,7 @@ class SuspensionTest {
   }
 
   @Test
-  void twoTimersResumeActorOnce() {
+  void twoTimersResumeSuspendedActorOnce() {
     modelCheck(subject -> {
       subject.actor.sendMessage(-1);
       var first = Schedules.start(subject.timers::fire);
