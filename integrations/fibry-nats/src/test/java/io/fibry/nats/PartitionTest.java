@@ -92,7 +92,7 @@ class PartitionTest {
 
   @ParameterizedTest
   @EnumSource(value = FaultProxy.Mode.class, names = {"DROP", "DROP_ANSWERS", "HOLD"})
-  void partitionedNodeStopsAnsweringUntilItRejoins(FaultProxy.Mode fault) throws Exception {
+  void cutOffNodeStopsAnsweringUntilItRejoins(FaultProxy.Mode fault) throws Exception {
     String url = Servers.shared().url();
     try (var proxy = FaultProxy.to(url);
         var a = join("a", url);

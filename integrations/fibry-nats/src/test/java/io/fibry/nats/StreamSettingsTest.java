@@ -77,7 +77,7 @@ class StreamSettingsTest {
 
   /** Accounts of NATS with {@code max_bytes_required} need a limit of bytes for each stream. */
   @Test
-  void streamWithLimitThatRefusesNewMessagesIsAccepted() throws Exception {
+  void streamThatRefusesNewMessagesAtLimitIsAccepted() throws Exception {
     createAndCheck(builder -> builder.maxBytes(1_000_000).maxMessages(5_000).discardPolicy(DiscardPolicy.New));
   }
 }
