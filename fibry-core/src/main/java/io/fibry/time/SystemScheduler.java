@@ -6,7 +6,6 @@ import java.security.AccessController;
 import java.security.PrivilegedAction;
 import java.time.Duration;
 import java.util.Objects;
-import java.util.TreeSet;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -39,7 +38,7 @@ final class SystemScheduler extends TaskScheduler {
 
   // timers that were set or cancelled, and that the timer thread has not processed yet
   final ConcurrentLinkedQueue<QueuedTask> inbox = new ConcurrentLinkedQueue<>();
-  final TreeSet<QueuedTask> queue = new TreeSet<>(); // used by the timer thread only
+  final SortedBlocks<QueuedTask> queue = new SortedBlocks<>(); // used by the timer thread only
   // null until the first timer is set
   private final AtomicReference<Thread> timerThread = new AtomicReference<>();
   private final AtomicInteger cancelCount = new AtomicInteger();
@@ -143,9 +142,9 @@ final class SystemScheduler extends TaskScheduler {
     Thread.interrupted();
     processInbox();
     long now = System.nanoTime();
-    var nextTimer = queue.isEmpty() ? null : queue.first();
+    var nextTimer = queue.first();
     if (nextTimer != null && nextTimer.dueAt - now <= 0) {
-      queue.pollFirst();
+      queue.removeFirst();
       nextTimer.run();
       return;
     }
