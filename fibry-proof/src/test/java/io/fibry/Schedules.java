@@ -43,6 +43,9 @@ public final class Schedules {
   private static final ManagedStrategyGuarantee IGNORED_CHECKED_ACTOR =
       ManagedStrategyGuaranteeKt.forClasses(CheckedActor.class.getName()).methods("<init>", "enter", "nextMessage",
           "recordSend", "check", "checkOne", "checkRequest", "checkRequestsFailedBecause", "failure").ignore();
+  // The waiting thread keeps its turn until a thread that Lincheck does not know has ended the actor
+  private static final ManagedStrategyGuarantee IGNORED_WAIT =
+      ManagedStrategyGuaranteeKt.forClasses(CheckedActor.class.getName()).methods("awaitExit").ignore();
   // The JDK may start a carrier for a fiber. Lincheck would take the carrier for a thread of the
   // test, and wait for it
   private static final ManagedStrategyGuarantee IGNORED_FIBER_START =
@@ -111,7 +114,7 @@ public final class Schedules {
     instrument();
     var configuration = new ModelCheckingOptions().recursionBound(MAX_RECURSION).loopBound(MAX_LOOPS)
         .invocationTimeout$lincheck(INVOCATION_LIMIT).analyzeStdLib$lincheck(false).addGuarantee(IGNORED_FIBER_START)
-        .createTestConfigurations(code.getClass());
+        .addGuarantee(IGNORED_WAIT).createTestConfigurations(code.getClass());
     trackEvents("enableThreadLocalEventTracking");
     try {
       LincheckInstrumentation.INSTANCE.ensureObjectIsTransformed(code);

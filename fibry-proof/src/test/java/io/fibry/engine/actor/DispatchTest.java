@@ -144,6 +144,7 @@ class DispatchTest {
       var sender = Schedules.start(() -> checkedActor.send(1));
       checkedActor.cell.askExit();
       Schedules.join(sender);
+      checkedActor.awaitExit();
 
       checkedActor.check();
       assertEquals(1, checkedActor.hookRuns);

@@ -7,6 +7,7 @@ import io.fibry.ExitReason;
 import io.fibry.Strategy;
 import io.fibry.engine.cell.Cell;
 import io.fibry.mailbox.Mailbox;
+import io.fibry.support.Patience;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.concurrent.CancellationException;
@@ -117,6 +118,14 @@ public final class CheckedActor {
     int sum = 0;
     for (int times : handled) sum += times;
     return sum;
+  }
+
+  /**
+   * Waits until the actor has ended. A fiber of the library may end it, of which the model checker
+   * knows nothing.
+   */
+  public void awaitExit() {
+    Patience.awaitEnd(actor::waitForExit);
   }
 
   // ---- checks, after all threads have ended
