@@ -13,11 +13,13 @@ final class FailureReport {
   /**
    * Makes the failure.
    *
+   * @param request the replay that the first run was made for; it is in the text if the replay of
+   * the shown run is too long to be copied by hand
    * @param firstRun the run that failed first
    * @param shownRun the shortest run that fails, with its trace
    * @param note a text about the shorter run, printed after the number of steps
    */
-  static SimulationFailure of(RunOutcome firstRun, RunOutcome shownRun, String note) {
+  static SimulationFailure of(RunReplay request, RunOutcome firstRun, RunOutcome shownRun, String note) {
     var failure = shownRun.failure() == null ? firstRun.failure() : shownRun.failure();
     var text = new StringBuilder("seed ").append(firstRun.replay().seed()).append(" fails after ")
         .append(firstRun.steps()).append(" steps").append(note).append('\n').append(failure.text()).append('\n');
@@ -26,7 +28,8 @@ final class FailureReport {
           .append(shownRun.struckFaults().stream().map(FaultKind::label).collect(Collectors.joining(", ")))
           .append('\n');
     if (shownRun.trace() != null) text.append(shownRun.trace());
-    text.append("again: -Dfibry.simulation=").append(shownRun.replay().shortened());
-    return new SimulationFailure(text.toString(), shownRun, failure.cause());
+    var replay = shownRun.replay().isShort() ? shownRun.replay() : request;
+    text.append("again: -Dfibry.simulation=").append(replay);
+    return new SimulationFailure(text.toString(), shownRun, replay, failure.cause());
   }
 }

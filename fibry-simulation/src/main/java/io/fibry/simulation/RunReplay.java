@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  */
 record RunReplay(long seed, @Nullable Decisions decisions, Set<FaultKind> disabledFaults) {
 
-  private static final int MAX_LENGTH = 500; // characters; see shortened()
+  private static final int MAX_LENGTH = 500; // characters; see isShort()
 
   static RunReplay of(long seed) {
     return new RunReplay(seed, null, Set.of());
@@ -48,12 +48,9 @@ record RunReplay(long seed, @Nullable Decisions decisions, Set<FaultKind> disabl
     return new RunReplay(seed, decisions, faults);
   }
 
-  /**
-   * Returns this replay, or a copy without decisions if the text is too long to copy by hand. The
-   * seed alone repeats the failure, too, but with more decisions.
-   */
-  RunReplay shortened() {
-    return toString().length() > MAX_LENGTH ? new RunReplay(seed, null, disabledFaults) : this;
+  /** Returns whether the text is short enough to be copied by hand. */
+  boolean isShort() {
+    return toString().length() <= MAX_LENGTH;
   }
 
   @Override

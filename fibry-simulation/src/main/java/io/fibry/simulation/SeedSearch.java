@@ -18,6 +18,8 @@ final class SeedSearch {
   private static final Logger LOG = LoggerFactory.getLogger(Simulation.class);
   private static final int MAX_COMPARISONS = 6; // attempts to find the first difference of two runs of a seed
 
+  private static final RunReplay QUIET = RunReplay.of(0).withDecisions(new Decisions()); // of a quiet machine
+
   private final Options options;
   private final Program program;
   private final Set<Long> hashes = new HashSet<>(); // the hashes of all runs, to count the different orders
@@ -37,13 +39,14 @@ final class SeedSearch {
     var quiet = runOldestFirst();
     expectedSteps = quiet.steps();
     if (options.replay() != null) return replay(options.replay());
-    record(quiet);
+    record(QUIET, quiet);
     long seed = options.firstSeed();
     for (long last = seed + options.seeds(); seed < last && !isTimeUp(startNanos); seed++) {
       if (Thread.currentThread().isInterrupted()) throw new CancellationException("interrupted after " + summary());
-      var outcome = run(RunReplay.of(seed), false);
+      var request = RunReplay.of(seed);
+      var outcome = run(request, false);
       if (Long.bitCount(seed) == 1) repeat(outcome); // checks at seeds 1, 2, 4, 8 and so on that a run can be repeated
-      record(outcome);
+      record(request, outcome);
     }
     var summary = summary();
     if (runs <= options.seeds())
@@ -66,43 +69,43 @@ final class SeedSearch {
    * runs. Returns the first run if a thread of it did not leave its carrier.
    */
   private RunOutcome runOldestFirst() {
-    var oldestFirst = RunReplay.of(0).withDecisions(new Decisions());
-    var first = run(oldestFirst, false);
+    var first = run(QUIET, false);
     return first.hasFailed() && first.failure().kind() == RunFailure.FailureKind.CARRIER_HELD ? first
-        : run(oldestFirst, false);
+        : run(QUIET, false);
   }
 
   private RunOutcome run(RunReplay replay, boolean isTraced) {
     return ProgramRun.run(program, options, replay, expectedSteps, RunEvents.disabled(), isTraced);
   }
 
-  private void record(RunOutcome outcome) {
+  private void record(RunReplay request, RunOutcome outcome) {
     runs++;
     steps += outcome.steps();
     seconds += outcome.simulatedNanos() / 1e9;
     hashes.add(outcome.hash());
-    if (outcome.hasFailed()) throw failure(outcome);
+    if (outcome.hasFailed()) throw failure(request, outcome);
   }
 
   private Simulation.Summary replay(RunReplay replay) {
     run(replay, false); // the outcome is ignored, because this run initializes classes, and may therefore differ
     var outcome = run(replay, true);
-    if (outcome.hasFailed()) throw FailureReport.of(outcome, outcome, "");
+    if (outcome.hasFailed()) throw FailureReport.of(replay, outcome, outcome, "");
     return new Simulation.Summary(1, 1, outcome.steps(), outcome.simulatedNanos() / 1e9);
   }
 
   /** Repeats a failed run, looks for a shorter run that fails, and returns the failure to throw. */
-  private SimulationFailure failure(RunOutcome failed) {
-    if (failed.failure().kind() == RunFailure.FailureKind.CARRIER_HELD) return FailureReport.of(failed, failed, "");
+  private SimulationFailure failure(RunReplay request, RunOutcome failed) {
+    if (failed.failure().kind() == RunFailure.FailureKind.CARRIER_HELD)
+      return FailureReport.of(request, failed, failed, "");
     var first = repeat(failed);
     if (!first.hasFailed())
       throw notRepeatable(failed, "it failed once, but not when it was repeated\n" + failed.failure().text());
     var shrinker = RunShrinker.shrink(first, replay -> run(replay, false));
     var shown = run(shrinker.shortest().replay(), true);
-    if (shown.hash() != shrinker.shortest().hash()) return FailureReport.of(first, shown,
+    if (shown.hash() != shrinker.shortest().hash()) return FailureReport.of(request, first, shown,
         "; the run that is shown differs: it also calls toString of messages, and these calls or something outside the"
             + " simulation changed it");
-    return FailureReport.of(first, shown, shrinker.toString());
+    return FailureReport.of(request, first, shown, shrinker.toString());
   }
 
   /**
@@ -122,7 +125,7 @@ final class SeedSearch {
     return new SimulationFailure("seed " + outcome.replay().seed() + " is not repeatable: " + difference
         + "\nSomething else than the seed decides what happens: a clock, chance or thread that is not simulated,"
         + " static state that outlives a run, the order of a HashMap or HashSet of objects without hashCode"
-        + " (-XX:+UnlockExperimentalVMOptions -XX:hashCode=2 makes this order repeatable)", outcome, null);
+        + " (-XX:+UnlockExperimentalVMOptions -XX:hashCode=2 makes this order repeatable)", outcome, outcome.replay(), null);
   }
 
   /**

@@ -12,15 +12,15 @@ public final class SimulationFailure extends AssertionError {
 
   /** The seed of the run that failed. */
   private final long seed;
-  /** The line that repeats the shortest run that fails in the same way. */
+  /** The line that repeats the shortest run that fails in the same way, or the first run. */
   private final String replay;
   /** A diagram of the events of the shortest run, or empty if they were not recorded. */
   private final String diagram;
 
-  SimulationFailure(String text, RunOutcome outcome, @Nullable Throwable cause) {
+  SimulationFailure(String text, RunOutcome outcome, RunReplay replay, @Nullable Throwable cause) {
     super(text, cause);
     this.seed = outcome.replay().seed();
-    this.replay = outcome.replay().shortened().toString();
+    this.replay = replay.toString();
     this.diagram = outcome.trace() == null ? "" : outcome.trace().diagram();
   }
 
@@ -31,7 +31,7 @@ public final class SimulationFailure extends AssertionError {
 
   /**
    * {@return the line that repeats the shortest run found, for {@link
-   * Simulation.Options#withReplay}}
+   * Simulation.Options#withReplay}, or the first run if that line would be long}
    */
   public String replay() {
     return replay;

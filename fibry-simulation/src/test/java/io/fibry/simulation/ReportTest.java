@@ -9,6 +9,8 @@ import io.fibry.Actor;
 import io.fibry.ActorContext;
 import io.fibry.FailurePolicy;
 import io.fibry.Request;
+import io.fibry.simulation.run.RunFailure;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** Tests the text and the diagram of a failure. */
@@ -46,6 +48,24 @@ class ReportTest {
         anonymous-2 ..> first
         first ..> main
         again: -Dfibry.simulation=0:""", text);
+  }
+
+  /** Without its decisions, the shorter run with a fault disabled may not fail. */
+  @Test
+  void longReplayIsReplacedByReplayOfFirstRun() {
+    var decisions = new StringBuilder("0=1");
+    for (int i = 1; i < 200; i++) decisions.append(',').append(i).append("=1");
+    var first = failedRun(RunReplay.parse("4:" + decisions));
+    var shown = failedRun(RunReplay.parse("4:" + decisions + "!kills"));
+
+    assertEquals("4", FailureReport.of(RunReplay.of(4), first, shown, "").replay());
+    assertEquals("4:0=1!kills",
+        FailureReport.of(RunReplay.of(4), first, failedRun(RunReplay.parse("4:0=1!kills")), "").replay());
+  }
+
+  private static RunOutcome failedRun(RunReplay replay) {
+    return new RunOutcome(replay, RunFailure.of(RunFailure.FailureKind.DEADLOCK, "all threads wait"), 9, 1, 1, Set.of(),
+        null);
   }
 
   @Test
