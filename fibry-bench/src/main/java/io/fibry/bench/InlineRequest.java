@@ -27,7 +27,7 @@ public class InlineRequest extends JmhBenchmark {
     return inline.ask(1);
   }
 
-  /** Asks an actor without {@code inlineRequests}, which runs on a thread of its own. */
+  /** Asks an actor without {@code inlineRequests}, whose handler runs on another virtual thread. */
   @Benchmark
   public int ordinary() {
     return ordinary.ask(1);

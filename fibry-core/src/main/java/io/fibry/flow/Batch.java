@@ -16,7 +16,7 @@ import java.util.function.Function;
 /**
  * Actors that handle messages in batches. A batch is handled when it has {@code size} messages, or
  * when {@code wait} has passed since its first message. Thread-safe.
- * {@snippet class="io.fibry.RecipeSnippetsTest" region="batch"}
+ * {@snippet class="io.fibry.FlowSnippetsTest" region="batch"}
  *
  * <p>One actor gathers messages. Another actor, named after it ("clicks/batch"), handles each batch
  * as one message; both end together. While a full batch waits for that actor, the mailbox of the

@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
  * breaker is open: messages fail at once with a {@link CircuitOpenException}, and the service is
  * not called. After a pause a few messages probe the service; if all of them succeed, the breaker
  * is closed again. Thread-safe.
- * {@snippet class="io.fibry.RecipeSnippetsTest" region="circuitBreaker"}
+ * {@snippet class="io.fibry.FlowSnippetsTest" region="circuitBreaker"}
  *
  * <p>A breaker that is put around several builders has one state for all actors of these builders.
  * The exception of an open breaker is a {@link io.fibry.RequestException}, so it does not count as

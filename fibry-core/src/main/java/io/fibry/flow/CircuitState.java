@@ -6,7 +6,8 @@ import io.fibry.flow.CircuitBreaker.State;
 /**
  * The state of a breaker, with its counters. Each change of the state begins a new period. A new
  * period also begins when a half-open breaker permits new probes. A call that began in an earlier
- * period does not count. The monitor guards all fields. No code of other classes runs under it.
+ * period does not affect the state; only the statistics count it. The monitor guards all fields. No
+ * code of other classes runs under it.
  */
 final class CircuitState {
   enum StateChange { NONE, OPENED, CLOSED }

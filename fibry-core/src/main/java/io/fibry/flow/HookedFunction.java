@@ -6,7 +6,7 @@ import io.fibry.Handler;
 /**
  * A function with hooks before it, after it and on its errors. Hooks run on the caller's thread, or
  * on their own actors. Immutable; as thread-safe as the body and the hooks.
- * {@snippet class="io.fibry.RecipeSnippetsTest" region="hooks"}
+ * {@snippet class="io.fibry.FlowSnippetsTest" region="hooks"}
  *
  * <p>Hooks run, or start, in the order in which they were added. The caller gets the answer or the
  * exception of the body. A failed hook is logged, and affects neither the body, the caller nor

@@ -9,7 +9,7 @@ import java.util.Objects;
 
 /**
  * Builders of actors that handle messages at a limited rate. Thread-safe.
- * {@snippet class="io.fibry.RecipeSnippetsTest" region="rateLimit"}
+ * {@snippet class="io.fibry.FlowSnippetsTest" region="rateLimit"}
  *
  * <p>A bucket of {@code messages} tokens starts full and fills at an even rate: a burst passes at
  * once, and later messages are spread over the period. All actors of the builder, and of builders

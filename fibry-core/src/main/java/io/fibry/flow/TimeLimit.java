@@ -13,7 +13,7 @@ import java.util.concurrent.TimeoutException;
 
 /**
  * Builders of actors whose handler is interrupted when a message takes too long. Thread-safe.
- * {@snippet class="io.fibry.RecipeSnippetsTest" region="timeLimit"}
+ * {@snippet class="io.fibry.FlowSnippetsTest" region="timeLimit"}
  *
  * <p>The exception that the interrupted handler throws becomes the cause of a
  * {@link TimeoutException}, with which the message fails. A handler that ignores the interrupt

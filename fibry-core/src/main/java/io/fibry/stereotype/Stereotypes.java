@@ -152,7 +152,7 @@ public final class Stereotypes extends NetworkStereotypes {
 
   /**
    * Runs a task at a fixed rate, and passes its actor to the task, which can end the actor.
-   * {@snippet class="io.fibry.RecipeSnippetsTest" region="schedule"}
+   * {@snippet class="io.fibry.FlowSnippetsTest" region="schedule"}
    *
    * @param initial the time before the first run; zero or more
    * @param period the time between the starts of two runs; more than zero

@@ -2,7 +2,7 @@ package io.fibry.time;
 
 /**
  * A sorted set for the timer thread, where most elements are added at the end, and leave at the
- * front or by a cancel. Not safe for concurrent use.
+ * front or by a cancel. Only one thread may use it.
  *
  * <p><b>Structure.</b> Elements lie in blocks, which are sorted arrays of at most {@value
  * #MAX_BLOCK} elements, and the blocks lie in an array in the same order. No block is empty. A full
@@ -129,7 +129,7 @@ final class SortedBlocks<T extends Comparable<T>> {
     System.arraycopy(block.items, block.from + half, upper.items, 0, half);
     upper.to = half;
     blocks.insert(index + 1, upper);
-    // From here on plain writes only: until they are done, the upper half is in both blocks
+    // The upper half is in both blocks until the plain writes below are done; these cannot fail
     for (int i = block.from + half; i < block.to; i++) block.items[i] = null;
     block.to = block.from + half;
     return upper;

@@ -68,7 +68,7 @@ class FsmRulesTest {
   }
 
   @Test
-  void secondEnterOrLeaveCodeOfStateIsRefused() {
+  void stateWithTwoEnterOrTwoLeaveRulesIsRefused() {
     assertRefused(
         "the machine of Door cannot have two rules for one case: it has code for entering Open already; leave one of "
             + "them out",

@@ -66,7 +66,7 @@ class SortedBlocksTest {
       edge.overflow(level -> {
         Integer element = ++counts[0] * 0x9E3779B9; // a different number each time
         blocks.add(element);
-        added[counts[1]++] = element; // nothing fails between the two writes
+        added[counts[1]++] = element; // the add above was the last call, so an overflow cannot come in between
       });
 
     assertDrained(Arrays.stream(added, 0, counts[1]).boxed().sorted().toList());

@@ -124,22 +124,22 @@ abstract class StoredMessagesContract extends DeskFixture {
           }
           return desk.handle(state, message, context);
         });
-    try (var desks = kind.entities(scope.anonymous(), failing(), IDLE);
+    try (var desks = kind.entities(scope.anonymous(), failingStore(), IDLE);
         var threads = Executors.newVirtualThreadPerTaskExecutor()) {
-      var sent = new AtomicInteger();
+      var attempts = new AtomicInteger();
       var senders = new ArrayList<Future<?>>();
       for (int s = 0; s < 3; s++) {
         int sender = s;
         senders.add(threads.submit(() -> {
-          for (int i = 0; i < messagesPerSender; sent.incrementAndGet())
+          for (int i = 0; i < messagesPerSender; attempts.incrementAndGet())
             if (desks.actor("ada").sendMessage(new Add(sender + ":" + i))) i++;
         }));
       }
-      for (int sentCount = 0; sentCount < 3 * messagesPerSender; sentCount = sent.get()) {
-        int target = sentCount + 20 + random.nextInt(60);
-        Patience.progress(sent::get, () -> {
+      for (int count = 0; count < 3 * messagesPerSender; count = attempts.get()) {
+        int target = count + 20 + random.nextInt(60);
+        Patience.progress(attempts::get, () -> {
           for (var sender : senders) if (sender.state() == Future.State.FAILED) Patience.value(sender); // throws
-          return sent.get() >= Math.min(target, 3 * messagesPerSender);
+          return attempts.get() >= Math.min(target, 3 * messagesPerSender);
         });
         failReads(random.nextInt(8) == 0);
         switch (random.nextInt(4)) {
@@ -153,6 +153,7 @@ abstract class StoredMessagesContract extends DeskFixture {
         }
         clock.advance(Duration.ofSeconds(random.nextInt(3)));
       }
+      for (var sender : senders) Patience.value(sender); // an attempt that was refused is made again
       failReads(false);
       desks.actor("ada").sendMessage(new Desk.Forget("none")); // uses up a write failure that is still pending
       eventually(() -> {
@@ -245,8 +246,8 @@ abstract class StoredMessagesContract extends DeskFixture {
   }
 
   /**
-   * Returns how many messages each of three senders sends in a build without soak tests. Meanwhile
-   * the actor that gets the messages ends many times.
+   * Returns how many messages each of three senders sends in a build without soak tests, to an
+   * actor that ends many times during the test.
    */
   int messagesPerSender() {
     return 40;
@@ -255,10 +256,11 @@ abstract class StoredMessagesContract extends DeskFixture {
   /** Lets the next write fail, if the store of the test can fail. */
   void failNextWrite() {}
 
-  /** Sets whether reads of the store from {@link #failing} fail. */
+  /** Sets whether reads of the store from {@link #failingStore} fail. */
   void failReads(boolean fail) {}
 
-  StoreBackend failing() {
+  /** Returns the store, whose reads fail while {@link #failReads} says so. */
+  StoreBackend failingStore() {
     return store;
   }
 

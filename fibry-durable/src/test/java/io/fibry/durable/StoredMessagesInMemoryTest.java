@@ -46,7 +46,7 @@ class StoredMessagesInMemoryTest extends StoredMessagesContract {
   }
 
   @Override
-  StoreBackend failing() {
+  StoreBackend failingStore() {
     var reads = Set.of("load", "pending", "forEachPending", "dueTime", "nextDueTime");
     return Intercepted.of(StoreBackend.class, store, (method, arguments, call) -> {
       if (!reads.contains(method.getName()) || !readsFail.get()) return call.pass();
@@ -57,7 +57,7 @@ class StoredMessagesInMemoryTest extends StoredMessagesContract {
 
   @Test
   void messageIsHandledAfterStoreIsReadableAgain() {
-    var ada = keeping().newActor(scope.named("ada"), failing());
+    var ada = keeping().newActor(scope.named("ada"), failingStore());
     var gate = hold(ada);
     var answer = ada.sendMessageReturn(new Buy("x", "a"));
 

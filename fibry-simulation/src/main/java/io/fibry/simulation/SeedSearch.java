@@ -125,7 +125,8 @@ final class SeedSearch {
     return new SimulationFailure("seed " + outcome.replay().seed() + " is not repeatable: " + difference
         + "\nSomething else than the seed decides what happens: a clock, chance or thread that is not simulated,"
         + " static state that outlives a run, the order of a HashMap or HashSet of objects without hashCode"
-        + " (-XX:+UnlockExperimentalVMOptions -XX:hashCode=2 makes this order repeatable)", outcome, outcome.replay(), null);
+        + " (-XX:+UnlockExperimentalVMOptions -XX:hashCode=2 makes this order repeatable)",
+        outcome, outcome.replay(), null);
   }
 
   /**

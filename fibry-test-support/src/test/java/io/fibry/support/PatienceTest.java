@@ -76,7 +76,7 @@ class PatienceTest {
   }
 
   @Test
-  void comesTrueReturnsWhetherConditionBecameTrue() {
+  void resultSaysWhetherConditionBecameTrue() {
     assertTrue(Patience.comesTrue(() -> true));
     assertEquals("", outputOfFailingProgram(RemainsFalse.class));
   }

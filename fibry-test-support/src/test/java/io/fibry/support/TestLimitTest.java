@@ -21,14 +21,14 @@ import org.junit.platform.launcher.core.LauncherFactory;
 import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
 
 class TestLimitTest {
-  private static final Class<?>[] LAUNCHED = {Failing.class, OpenLines.class, Interrupted.class,
+  private static final Class<?>[] LAUNCHED_CLASSES = {Failing.class, OpenLines.class, Interrupted.class,
     IgnoresInterrupts.class};
   private static final String SECTION = "\n----\n";
 
   private static String[] outputs; // the output of each launched class
 
   /** Runs the tests of some classes, and prints how they failed. */
-  static final class Launched {
+  static final class Launcher {
     public static void main(String[] args) throws ClassNotFoundException {
       for (var name : args) launch(name);
       System.exit(0); // exit also ends the thread of a test that ignores interrupts
@@ -47,7 +47,7 @@ class TestLimitTest {
     }
   }
 
-  @Disabled("launched in a JVM of its own")
+  @Disabled("launched by TestLimitTest, in another JVM")
   static final class IgnoresInterrupts {
     @Test
     void testNeverEnds() {
@@ -58,7 +58,7 @@ class TestLimitTest {
     }
   }
 
-  @Disabled("launched in a JVM of its own")
+  @Disabled("launched by TestLimitTest, in another JVM")
   static final class Interrupted {
     @Test
     void testWaitsForever() throws InterruptedException {
@@ -66,12 +66,12 @@ class TestLimitTest {
     }
 
     @AfterEach
-    void printsAtItsEnd() {
+    void printLineAfterTest() {
       System.out.println("tidied up");
     }
   }
 
-  @Disabled("launched in a JVM of its own")
+  @Disabled("launched by TestLimitTest, in another JVM")
   static final class Failing {
     @Test
     void testPrintsLineAndFails() {
@@ -80,7 +80,7 @@ class TestLimitTest {
     }
   }
 
-  @Disabled("launched in a JVM of its own")
+  @Disabled("launched by TestLimitTest, in another JVM")
   @TestMethodOrder(MethodOrderer.MethodName.class)
   static final class OpenLines {
     @Test
@@ -99,14 +99,14 @@ class TestLimitTest {
   /** Runs all classes in one JVM, because the start of a JVM takes most of the time. */
   @BeforeAll
   static void launch() {
-    try (var child = Child.java(List.of("-Dfibry.test.minutes=0"), Launched.class,
-        Stream.of(LAUNCHED).map(Class::getName).toArray(String[]::new))) {
+    try (var child = Child.java(List.of("-Dfibry.test.minutes=0"), Launcher.class,
+        Stream.of(LAUNCHED_CLASSES).map(Class::getName).toArray(String[]::new))) {
       outputs = child.awaitExit(0).split(SECTION);
     }
   }
 
   private static String outputOf(Class<?> test) {
-    return outputs[List.of(LAUNCHED).indexOf(test)];
+    return outputs[List.of(LAUNCHED_CLASSES).indexOf(test)];
   }
 
   @Test

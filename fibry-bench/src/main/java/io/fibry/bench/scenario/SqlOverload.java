@@ -36,9 +36,11 @@ public final class SqlOverload {
   private static final double CAPACITY = CONNECTIONS / (QUERIES * 0.010);
   private static final double[] LOADS = {0.5, 0.8, 1.2, 2, 3, 0.8, 0.8};
 
+  private static final int PUBLISHED_STEP = 4; // at three times the capacity
+
   private SqlOverload() {}
 
-  private record Service(OpenLoopClients.Service clientService, AutoCloseable closer) {}
+  private record RunningService(OpenLoopClients.Service service, AutoCloseable closer) {}
 
   /** Runs each step of the load for {@code -Dseconds}. */
   public static void main(String[] args) throws Exception {
@@ -46,7 +48,7 @@ public final class SqlOverload {
     prepare();
     var experiment = new Experiment("sql", String.format(
         "answers in time per second, of a capacity of %.0f; 4 connections, 3 queries per request; the size is the "
-            + "step, with a load of %s times the capacity",
+            + "number of the step; the steps have loads of %s times the capacity",
         CAPACITY, Arrays.toString(LOADS)));
     var latencyRows = new ArrayList<ResultRow>();
     ramp(experiment, latencyRows, "fibry, 4 workers, mailbox 1000 REJECT within 100 ms",
@@ -68,13 +70,14 @@ public final class SqlOverload {
     latencyExperiment.write();
   }
 
-  private static void ramp(Experiment experiment, List<ResultRow> latencyRows, String side, Service service,
+  private static void ramp(Experiment experiment, List<ResultRow> latencyRows, String side, RunningService service,
       double seconds, String publishedValue) throws Exception {
-    try (service.closer; var clients = new OpenLoopClients(service.clientService)) {
+    try (service.closer; var clients = new OpenLoopClients(service.service)) {
       clients.load(0.5 * CAPACITY, Math.min(1, seconds)); // warm-up
       for (int i = 0; i < LOADS.length; i++) {
         var step = clients.load(LOADS[i] * CAPACITY, seconds);
-        experiment.add(ResultRow.of(side, "answers/s", i == 4 ? publishedValue : "", step.goodput()).withSize(i + 1));
+        experiment.add(ResultRow.of(side, "answers/s", i == PUBLISHED_STEP ? publishedValue : "", step.goodput())
+            .withSize(i + 1));
         if (step.goodput() > 0) latencyRows.add(ResultRow.of(side, "ms", "", step.p99()).withSize(i + 1));
       }
     }
@@ -109,8 +112,11 @@ public final class SqlOverload {
 
   // ---- the services
 
-  /** Makes a pool with a worker for each connection, so a request that has begun never waits. */
-  private static Service actors(Strategy strategy, Mailbox<Object> mailbox) {
+  /**
+   * Makes a pool with a worker for each connection, so a request that has begun waits for no
+   * connection.
+   */
+  private static RunningService actors(Strategy strategy, Mailbox<Object> mailbox) {
     var limit = Duration.ofNanos(OpenLoopClients.PATIENCE);
     ActorWithReturn<Integer, Integer> pool =
         Pools.fixed(ActorSystem.anonymous().strategy(strategy).mailbox(mailbox), CONNECTIONS)
@@ -120,7 +126,7 @@ public final class SqlOverload {
               for (int i = 0; i < queries; i++) sum += query(connection);
               return sum;
             });
-    return new Service(() -> pool.ask(QUERIES, limit), () -> {
+    return new RunningService(() -> pool.ask(QUERIES, limit), () -> {
       pool.askExit();
       pool.waitForExit();
     });
@@ -130,11 +136,11 @@ public final class SqlOverload {
    * Makes a service whose requests wait for a connection for each query, and continue after their
    * client has given up.
    */
-  private static Service blocking(ExecutorService executor) throws SQLException {
+  private static RunningService blocking(ExecutorService executor) throws SQLException {
     List<Connection> connections = new ArrayList<>();
     for (int i = 0; i < CONNECTIONS; i++) connections.add(DriverManager.getConnection(URL));
     BlockingQueue<Connection> freeConnections = new ArrayBlockingQueue<>(CONNECTIONS, true, connections);
-    return new Service(() -> {
+    return new RunningService(() -> {
       var answer = executor.submit(() -> IntStream.range(0, QUERIES).map(i -> queryWhenFree(freeConnections)).sum());
       if (answer.get(OpenLoopClients.PATIENCE, TimeUnit.NANOSECONDS) < 0) throw new TimeoutException();
     }, () -> {

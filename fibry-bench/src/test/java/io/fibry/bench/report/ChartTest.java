@@ -60,7 +60,7 @@ class ChartTest {
   }
 
   @Test
-  void lineLabelDescribesComparedSide() {
+  void lineOfChartHasDescriptionOfItsSide() {
     assertTrue(growth().contains(">by hand: a parked virtual thread<tspan class=\"words\" dx=\"12\">started and kept"));
   }
 

@@ -99,7 +99,7 @@ class TerminationTest {
 
   @Promise("7.7")
   @Test
-  void stopHookRunsOnActorThreadOnlyIfStateExists() {
+  void stopHookRunsOnActorThreadAndNotWithoutState() {
     var builder =
         scope.named("hooked").initialState(() -> "state").onStop(s -> log.add(Thread.currentThread().getName()));
     builder.newActor((String s, Object m) -> {}).close();

@@ -89,7 +89,7 @@ class HandOverFaultTest {
   }
 
   @Test
-  void leaveThreadIsCalledForWakerButNotForWokenDrain() {
+  void handOverCallsLeaveThreadOfWakerOnly() {
     for (int i = 0; i < ATTEMPTS; i++) {
       var wokenDrain = new Drain(() -> {});
       var waker = new Drain(() -> HandOver.offer(wokenDrain));
@@ -140,7 +140,7 @@ class HandOverFaultTest {
   }
 
   @Test
-  void startHandedOverRunsDrainOnOtherThread() {
+  void drainStartedFromSlotRunsOnOtherThread() {
     var wokenDrain = new Drain(() -> {});
     var waker = new Drain(() -> {
       HandOver.offer(wokenDrain);

@@ -41,7 +41,7 @@ class UnprintableFaultTest {
   }
 
   @Test
-  void requestWithThrowingToStringAfterPoisonPillFails() {
+  void unprintableRequestAfterPillGetsActorStoppedException() {
     var actor = newGatedActor(Variants.scope(o -> o));
     var gate = Gate.occupy(actor);
     actor.sendPoisonPill();
@@ -142,7 +142,7 @@ class UnprintableFaultTest {
   }
 
   @Test
-  void messagesBeforeMessageWithThrowingToStringAreCounted() {
+  void messagesBeforeUnprintableMessageCountAsHandled() {
     var scope = Variants.scope(o -> o);
     var actor = scope.anonymous().newActor((Object message) -> {
       if (message instanceof Gate gate) gate.pass();

@@ -366,7 +366,7 @@ class JfrEventsTest {
 
   @Promise("15.3")
   @Test
-  void senderWaitingWhenActorEndsRecordsWaitWithoutSuccess() {
+  void waitOfSenderIsRecordedAsFailedIfActorEnds() {
     var actor = newSlowActor(scope.named("crowded").mailbox(Mailbox.bounded(1, Overflow.BLOCK)));
     Gate.occupy(actor);
     actor.sendMessage(1);

@@ -33,8 +33,8 @@ abstract class EscalationFixture {
   }
 
   /**
-   * Returns an actor that escalates its failures. It logs the end of each state, and logs each
-   * message after the number of its state.
+   * Returns an actor that escalates its failures. It logs the end of each state, and each
+   * ordinary message with the number of its state in front.
    */
   Actor<Object> actor(ActorScope scope, String name) {
     return actor(scope.named(name), name);

@@ -79,7 +79,7 @@ final class LogStore extends FolderStore implements StoreBackend {
     StoreEvents.prepare();
     var disk = SizedDisk.of(directory);
     var store = new LogStore(disk, options.clock());
-    store.id = StoreIdFile.open(disk, options.segmentBytes());
+    store.id = StoreIdFile.readOrCreate(disk, options.segmentBytes());
     store.preallocator =
         new SegmentPreallocator(disk, threadPerTask("fibry-segments"), options.segmentBytes(), System::nanoTime);
     try (var indexBuilder = new IndexBuilder(store.index)) {

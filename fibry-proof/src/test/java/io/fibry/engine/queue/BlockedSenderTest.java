@@ -92,7 +92,7 @@ class BlockedSenderTest {
   }
 
   @Test
-  void interruptedSenderStopsWaitingOrIsAccepted() {
+  void messageOfInterruptedSenderIsAcceptedOrNotQueued() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var queue = fullQueue();
       var sender = sender(queue, "second");
@@ -109,7 +109,7 @@ class BlockedSenderTest {
   }
 
   @Test
-  void expiredSenderStopsWaitingOrIsAccepted() {
+  void messageOfExpiredSenderIsAcceptedOrNotQueued() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var queue = fullQueue();
       var sender = sender(queue, "second");

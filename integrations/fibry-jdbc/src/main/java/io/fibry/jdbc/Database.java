@@ -57,9 +57,9 @@ final class Database {
   }
 
   /**
-   * Runs the first statement of a transaction, which changes no data. A driver sends BEGIN together
-   * with the first statement. If BEGIN is cancelled, Postgres runs that statement all the same, and
-   * commits it alone.
+   * Runs a statement that changes no data as the first of a transaction. A driver sends BEGIN
+   * together with it. If BEGIN is cancelled, Postgres runs this statement all the same, and commits
+   * it alone, so it must do no harm.
    */
   private void begin(SqlDialect dialect, Connection connection) throws SQLException {
     try (var statement = connection.prepareStatement(dialect.setTransactionOptions())) {

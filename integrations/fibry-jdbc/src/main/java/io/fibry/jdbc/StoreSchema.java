@@ -54,6 +54,7 @@ final class StoreSchema {
         check(database, dialect, storeName); // another process may have created the tables
       } catch (SQLException stillMissing) {
         failure.addSuppressed(missing);
+        failure.addSuppressed(stillMissing);
         throw failure;
       }
     }

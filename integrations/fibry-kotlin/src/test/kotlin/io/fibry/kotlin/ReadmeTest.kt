@@ -69,7 +69,7 @@ class ReadmeTest {
   }
 
   @Test
-  fun onStopOfReadmeActorGetsHandledLines() = coroutineTest {
+  fun onStopOfReadmeActorSeesLinesThatItHandled() = coroutineTest {
     val seen = ArrayList<String>()
     // @start
     val builder = ActorSystem.named("audit").mailbox(Mailbox.bounded(1_000, Overflow.BLOCK))

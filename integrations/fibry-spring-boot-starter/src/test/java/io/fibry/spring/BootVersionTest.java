@@ -15,7 +15,7 @@ import org.springframework.util.ClassUtils;
 class BootVersionTest {
   private static final Path SOURCES = Path.of("src/main/java/io/fibry/spring");
 
-  /** On another version, the other tests of this module would test the wrong version. */
+  /** With another Spring Boot on the class path, this module would test the wrong version. */
   @Test
   void testsRunOnBootVersionOfTheirModule() {
     assertEquals(System.getProperty("boot.version"), SpringBootVersion.getVersion());
@@ -30,8 +30,9 @@ class BootVersionTest {
   }
 
   /**
-   * Returns the lines with the packages of version 3. They are sorted, because the names of
-   * packages decide the order of imports.
+   * Returns the lines of a source file, with the names of Spring Boot 3 in place of the names of
+   * Spring Boot 4.
+   * They are sorted, because the names of packages decide the order of imports.
    */
   private static List<String> lines(String type) throws Exception {
     return Files.readString(SOURCES.resolve(type + ".java")).replace("Boot4", "Boot3").replace("Boot 4", "Boot 3")

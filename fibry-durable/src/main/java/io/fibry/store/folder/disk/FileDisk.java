@@ -43,7 +43,7 @@ public final class FileDisk implements StorageDirectory {
     this.folder = folder;
     this.lock = lock;
     this.opener = opener;
-    this.attributes = PrivateFolder.ownersOnly(folder, "rw-------");
+    this.attributes = PrivateFolder.permissionAttributes(folder, "rw-------");
   }
 
   /**

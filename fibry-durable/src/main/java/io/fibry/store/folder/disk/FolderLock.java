@@ -87,7 +87,7 @@ final class FolderLock implements AutoCloseable {
   private static FolderLock openForWriting(Path folder, Path realPath) throws IOException {
     var channel = FileChannel.open(folder.resolve(FILE),
         Set.of(StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE),
-        PrivateFolder.ownersOnly(folder, "rw-------"));
+        PrivateFolder.permissionAttributes(folder, "rw-------"));
     try {
       if (!tryLock(channel, false)) throw inUseException(folder, holder(channel));
       var ownerId = (ProcessHandle.current().pid() + " " + UUID.randomUUID()).getBytes(StandardCharsets.US_ASCII);

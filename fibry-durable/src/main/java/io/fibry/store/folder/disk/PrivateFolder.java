@@ -38,7 +38,7 @@ final class PrivateFolder {
     if (!Files.isDirectory(folder)) {
       create(parent, nameSync);
       // Does not fail if another process creates the folder at the same time.
-      Files.createDirectories(folder, ownersOnly(parent, "rwx------"));
+      Files.createDirectories(folder, permissionAttributes(parent, "rwx------"));
     }
     try {
       nameSync.sync(parent);
@@ -50,6 +50,8 @@ final class PrivateFolder {
   private static boolean isEmpty(Path folder) throws IOException {
     try (Stream<Path> files = Files.list(folder)) {
       return files.findAny().isEmpty();
+    } catch (AccessDeniedException unreadable) {
+      return false; // this user did not create it, so its name is on disk
     }
   }
 
@@ -60,7 +62,7 @@ final class PrivateFolder {
    * @param folder the folder in which it is created
    * @param permissions in the form {@code rwx------}
    */
-  static FileAttribute<?>[] ownersOnly(Path folder, String permissions) {
+  static FileAttribute<?>[] permissionAttributes(Path folder, String permissions) {
     return folder.getFileSystem().supportedFileAttributeViews().contains("posix")
         ? new FileAttribute<?>[] {PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString(permissions))}
         : NO_ATTRIBUTES;

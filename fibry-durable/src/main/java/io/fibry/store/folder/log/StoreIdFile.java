@@ -23,7 +23,7 @@ public final class StoreIdFile {
    * Returns the id of the store. If the folder is no store yet, makes it a store: creates the first
    * segment, then this file.
    */
-  public static long open(StorageDirectory disk, int segmentBytes) throws IOException {
+  public static long readOrCreate(StorageDirectory disk, int segmentBytes) throws IOException {
     var names = disk.names();
     if (names.contains(NAME)) return read(disk);
     for (var name : names) if (Segment.isName(name) && !isBlank(disk, name))

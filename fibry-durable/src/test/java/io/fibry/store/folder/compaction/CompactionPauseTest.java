@@ -67,7 +67,7 @@ class CompactionPauseTest {
   void open() throws IOException {
     faulty = new FaultyDisk(folder);
     disk = faulty.disk();
-    long id = StoreIdFile.open(disk, SEGMENT);
+    long id = StoreIdFile.readOrCreate(disk, SEGMENT);
     index = new LogIndex(folder::toString, (print, place) -> null, () -> now);
     log = SegmentLog.open(disk, id, new SegmentPreallocator(disk, Runnable::run, SEGMENT, System::nanoTime),
         new IndexBuilder(index));

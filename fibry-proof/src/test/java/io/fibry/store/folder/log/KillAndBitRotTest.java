@@ -63,7 +63,7 @@ class KillAndBitRotTest {
 
   private static SegmentLog open(CrashDisk disk, List<String> records) throws IOException {
     var preallocator = new SegmentPreallocator(disk, Runnable::run, SEGMENT, System::nanoTime);
-    return SegmentLog.open(disk, StoreIdFile.open(disk, SEGMENT), preallocator,
+    return SegmentLog.open(disk, StoreIdFile.readOrCreate(disk, SEGMENT), preallocator,
         (position, frame, file) -> Frame.of(position, file).records()
             .forEach(record -> records.add(new String(LogRecord.of(record).body()))));
   }

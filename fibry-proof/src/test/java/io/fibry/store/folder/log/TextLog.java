@@ -13,7 +13,7 @@ final class TextLog {
   /** Opens the log, and adds the texts in it to a list. */
   static SegmentLog open(StorageDirectory disk, int segment, LongSupplier nanoTime, List<String> texts)
       throws IOException {
-    long storeId = StoreIdFile.open(disk, segment);
+    long storeId = StoreIdFile.readOrCreate(disk, segment);
     var preallocator = new SegmentPreallocator(disk, Runnable::run, segment, nanoTime);
     return SegmentLog.open(disk, storeId, preallocator, (position, frame, file) -> Frame.of(position, file).records()
         .forEach(record -> texts.add(StandardCharsets.UTF_8.decode(record.duplicate()).toString())));

@@ -71,7 +71,8 @@ final class WorkConsumer implements Subscription {
     this.worker = worker;
     makeConsumer();
     // messages after the end of this actor are ignored: they report that a request for work has
-    // expired, or contain work, which the server delivers again if it is not acknowledged
+    // expired or that work has ended, or contain work, which the server delivers again if it is not
+    // acknowledged
     var builder = BlockBuilder.of(ActorSystem.anonymous()).excludedFromAccounts().onFailure(FailurePolicy.resume());
     this.actor = BlockBuilder.of(builder).ignoreLost(message -> true).newActor(this::handle);
     Subscription subscription = null;
@@ -93,7 +94,7 @@ final class WorkConsumer implements Subscription {
 
   /**
    * Stops taking work, and releases work that arrives afterwards. The actor ends after its last
-   * work.
+   * work, or at the next tick if the connection is closed.
    */
   @Override
   public void close() {
@@ -133,7 +134,10 @@ final class WorkConsumer implements Subscription {
     else onConsumerFailure(status.getStatus().getMessageWithCode());
   }
 
-  /** Called if the consumer failed, because its server ends or the consumer was deleted. */
+  /**
+   * Called for a status that is neither a heartbeat nor the end of a request, for example after the
+   * consumer was deleted.
+   */
   private void onConsumerFailure(String reason) {
     if (!isBroken) LOG.warn("queue {} delivers no work at the moment: {}", subject, Lines.escaped(reason));
     isBroken = true;

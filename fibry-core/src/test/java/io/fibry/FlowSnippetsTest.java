@@ -21,8 +21,8 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** Runs the Javadoc snippets of recipes. */
-class RecipeSnippetsTest {
+/** Runs the Javadoc snippets of {@code io.fibry.flow} and {@code Stereotypes}. */
+class FlowSnippetsTest {
   private final List<Object> printed = new CopyOnWriteArrayList<>();
 
   private void print(Object line) {
@@ -58,7 +58,7 @@ class RecipeSnippetsTest {
     var geocoder = RateLimit.around(ActorSystem.named("geocoder"), 5, Duration.ofMinutes(1))
         .newActorWithReturn((String address) -> address.length());
 
-    int length = geocoder.ask("Main Street 1"); // one of the first five does not wait
+    int length = geocoder.ask("Main Street 1"); // the first five of a minute do not wait
     // @end
 
     assertEquals(13, length);
