@@ -259,6 +259,46 @@ class JavadocSnippetsTest {
   }
 
   @Test
+  void handlingOfPropagatorLearnsFailure() {
+    // @start region="handling"
+    record Outcome(Object message, List<String> outcomes) implements ContextPropagator.Handling {
+      @Override
+      public void failed(Throwable failure) {
+        outcomes.add(message + " failed: " + failure.getMessage());
+      }
+
+      @Override
+      public void close() {
+        outcomes.add(message + " ended");
+      }
+    }
+    // @end
+    var outcomes = new CopyOnWriteArrayList<String>();
+    var propagator = new ContextPropagator<String>() {
+      @Override
+      public String capture() {
+        return "captured";
+      }
+
+      @Override
+      public AutoCloseable restore(String captured) {
+        return new Outcome("unknown", outcomes);
+      }
+
+      @Override
+      public AutoCloseable restore(String captured, Actor<?> actor, Object message) {
+        return new Outcome(message, outcomes);
+      }
+    };
+    try (var scope = ActorSystem.openScope("shop", options -> options.withContextPropagator(propagator))) {
+      scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()).newActor((String order) -> {
+        if (order.isEmpty()) throw new IllegalStateException("no order");
+      }).sendMessages(List.of("hat", ""));
+    }
+    assertEquals(List.of("hat ended", " failed: no order", " ended"), outcomes);
+  }
+
+  @Test
   void textContextPropagatorRestoresTenantAndWritesItAsText() {
     var tenant = new ThreadLocal<String>();
     // @start region="textPropagator"

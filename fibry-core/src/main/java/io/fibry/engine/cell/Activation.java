@@ -470,7 +470,7 @@ final class Activation extends HandlerContext implements WokenDrain {
 
   /** Delivers a message, and returns a decision of {@link FailureHandler}. */
   private long deliver(Object newMessage, RequestFuture<?> newRequest, Baggage newBaggage) {
-    return newBaggage == null && !JfrEvents.isRecordingMessages() ? deliver(newMessage, newRequest)
+    return newBaggage == null && !JfrEvents.isRecordingMessages() ? deliverInContext(newMessage, newRequest, null)
         : deliverRecorded(newMessage, newRequest, newBaggage);
   }
 
@@ -491,7 +491,7 @@ final class Activation extends HandlerContext implements WokenDrain {
       if (closeables != null) restoreBaggage(closeables);
       Object event = JfrEvents.begin(isInline() ? 0 : newBaggage == null ? JfrEvents.UNKNOWN
           : newBaggage.waitedNanos());
-      long decision = deliver(newMessage, newRequest);
+      long decision = deliverInContext(newMessage, newRequest, closeables);
       if (event != null) JfrEvents.end(event, cell, newMessage);
       return decision;
     } finally {
@@ -504,7 +504,8 @@ final class Activation extends HandlerContext implements WokenDrain {
 
   private void restoreBaggage(AutoCloseable[] closeables) {
     try {
-      baggage.restore(cell.settings().contextPropagators(), publicActor(), EngineMessage.unwrap(message), closeables);
+      baggage.restore(cell.settings().contextPropagators(), publicActor(), EngineMessage.unwrap(message), closeables,
+          false);
     } catch (Throwable error) { // no stack: the message is handled, perhaps without its context
     }
   }
@@ -513,7 +514,8 @@ final class Activation extends HandlerContext implements WokenDrain {
     return (Actor<?>) cell.publicCell();
   }
 
-  private long deliver(Object newMessage, RequestFuture<?> newRequest) {
+  /** {@code restored} has the resources of the context propagators; null if there are none. */
+  private long deliverInContext(Object newMessage, RequestFuture<?> newRequest, AutoCloseable[] restored) {
     startedAt = 0; // before the message is set, because an observer must not pair the new message with the old time
     message = newMessage;
     request = newRequest;
@@ -522,7 +524,7 @@ final class Activation extends HandlerContext implements WokenDrain {
       attempt(newMessage);
       return FailureHandler.CONTINUE;
     } catch (Throwable failure) {
-      return fail(failure, newMessage);
+      return fail(failure, newMessage, restored);
     } finally {
       if (receivedRequests != null) failReceivedRequests(null);
       message = null;
@@ -543,14 +545,17 @@ final class Activation extends HandlerContext implements WokenDrain {
    * Handles the message again if the policy permits a retry. Otherwise applies the policy, and
    * returns its decision.
    */
-  private long fail(Throwable failure, Object currentMessage) {
+  private long fail(Throwable failure, Object currentMessage, AutoCloseable[] restored) {
     for (int tries = 0;; tries++) {
       var requestException = RequestFailures.requestExceptionIn(failure);
       if (requestException != null) withdrawRefused(requestException);
       var policy = FailureHandler.policy(cell, failure);
       if (ownsThread()) Thread.interrupted(); // before the phase is read: a killer writes the phase, then interrupts
-      if (tries >= policy.retries() || !isRepeatable(currentMessage))
-        return FailureHandler.handle(this, failure, policy);
+      if (tries >= policy.retries() || !isRepeatable(currentMessage)) {
+        long decision = FailureHandler.handle(this, failure, policy);
+        if (restored != null) notifyPropagators(restored, failure);
+        return decision;
+      }
       if (receivedRequests != null) failReceivedRequests(failure);
       try {
         attempt(currentMessage);
@@ -558,6 +563,13 @@ final class Activation extends HandlerContext implements WokenDrain {
       } catch (Throwable nextFailure) {
         failure = nextFailure;
       }
+    }
+  }
+
+  private void notifyPropagators(AutoCloseable[] restored, Throwable failure) {
+    try {
+      Baggage.fail(cell.settings().contextPropagators(), publicActor(), restored, failure);
+    } catch (Throwable error) { // no memory for the log line: the decision about the failure must not be lost
     }
   }
 

@@ -2,6 +2,7 @@ package io.fibry.engine.message;
 
 import io.fibry.Actor;
 import io.fibry.ContextPropagator;
+import io.fibry.ContextPropagator.Handling;
 import io.fibry.engine.jvm.AskChainLocals;
 import io.fibry.engine.jvm.EngineLog;
 import io.fibry.engine.jvm.MessageTexts;
@@ -92,18 +93,33 @@ public final class Baggage {
   }
 
   /**
-   * Restores the captured context on this thread, and puts the opened resources into
-   * {@code toClose}. The caller must close these resources even if this method throws.
+   * Restores the captured context on this thread, for a handler or for a send, and puts the opened
+   * resources into {@code toClose}. The caller must close these resources even if this method
+   * throws.
    */
   @SuppressWarnings("unchecked") // each propagator gets its own capture
   public void restore(List<ContextPropagator<?>> propagators, Actor<?> receiver, Object message,
-      AutoCloseable[] toClose) {
+      AutoCloseable[] toClose, boolean isForSend) {
     for (int i = 0; i < toClose.length; i++) {
       try {
-        if (captures[i] != null)
-          toClose[i] = ((ContextPropagator<Object>) propagators.get(i)).restore(captures[i], receiver, message);
+        if (captures[i] == null) continue;
+        var propagator = (ContextPropagator<Object>) propagators.get(i);
+        toClose[i] = isForSend ? propagator.restoreForSend(captures[i], receiver, message)
+            : propagator.restore(captures[i], receiver, message);
       } catch (Throwable failure) {
         logFailure("restore", propagators.get(i), receiver, failure);
+      }
+    }
+  }
+
+  /** Notifies the propagators that return a {@link Handling} of the handler's failure. */
+  public static void fail(List<ContextPropagator<?>> propagators, Actor<?> receiver, AutoCloseable[] restored,
+      Throwable handlerFailure) {
+    for (int i = restored.length - 1; i >= 0; i--) {
+      try {
+        if (restored[i] instanceof Handling handling) handling.failed(handlerFailure);
+      } catch (Throwable failure) {
+        logFailure("note the failure in", propagators.get(i), receiver, failure);
       }
     }
   }

@@ -35,7 +35,7 @@ public record BaggageExecutor(List<ContextPropagator<?>> propagators, Actor<?> r
       return;
     }
     try {
-      baggage.restore(propagators, receiver, message, toClose);
+      baggage.restore(propagators, receiver, message, toClose, true);
       code.run();
     } finally {
       Baggage.close(propagators, receiver, toClose);
