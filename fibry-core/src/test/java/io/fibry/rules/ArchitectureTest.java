@@ -66,7 +66,8 @@ class ArchitectureTest extends ArchitectureRules {
               "TcpAcceptor", "TcpConnection", "TcpOptions", "ServerTls", "UdpPacket", "UdpServer", "WebSocketClose",
               "WebSocketConnection", "WebSocketMessage", "WebSocketOptions")),
       entry("io.fibry.spi",
-          Set.of("AskChain", "BlockBuilder", "ForwardingExitable", "StableAddress", "MultiStepMessage", "PoolSpec")),
+          Set.of("AskChain", "BlockBuilder", "ForwardingExitable", "MessageTimer", "MultiStepMessage", "PoolSpec",
+              "StableAddress")),
       entry("io.fibry.stereotype", Set.of("Stereotypes")));
 
   private static final String OPTIONS = "options of users, with their checks and values behind the API";

@@ -1,16 +1,14 @@
 package io.fibry.micrometer;
 
-import io.fibry.Actor;
-import io.fibry.ContextPropagator;
-import io.fibry.spi.MultiStepMessage;
+import io.fibry.spi.MessageTimer;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.binder.MeterBinder;
+import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Two timers of messages: {@code fibry.wait} from the send until the handler begins, and
@@ -27,12 +25,12 @@ import org.jspecify.annotations.Nullable;
  * each exchange, line, frame and WebSocket message, without the time in which the handler waits for
  * its client, and not the connection. The wait is recorded once for a connection.
  */
-public final class MessageMeters implements MeterBinder, ContextPropagator<@Nullable SendTime>, AutoCloseable {
+public final class MessageMeters extends MessageTimer implements MeterBinder, AutoCloseable {
   private final Tags tags;
-  // written by threads that bind and close, read by senders; if empty, no send time is captured
+  // written by threads that bind and close, read by senders and handlers; if empty, messages are not timed
   private volatile List<MessageTimers> timers = List.of();
 
-  record MessageTimers(MeterRegistry registry, Timer waiting, Timer handling) {}
+  private record MessageTimers(MeterRegistry registry, Timer waiting, Timer handling) {}
 
   /**
    * Makes timers with the tag {@code scope}.
@@ -65,22 +63,21 @@ public final class MessageMeters implements MeterBinder, ContextPropagator<@Null
   }
 
   @Override
-  public @Nullable SendTime capture() {
-    var current = timers;
-    return current.isEmpty() ? null : new SendTime(current, System.nanoTime());
+  protected boolean isActive() {
+    return !timers.isEmpty();
   }
 
   @Override
-  public AutoCloseable restore(@Nullable SendTime sent) {
-    return sent == null ? () -> {} : sent.begin(); // not called with null, because null means that nothing was captured
+  protected void recordWait(Duration wait) {
+    for (var pair : timers) pair.waiting().record(wait);
   }
 
   @Override
-  public AutoCloseable restore(@Nullable SendTime sent, Actor<?> actor, Object message) {
-    return sent != null && message instanceof MultiStepMessage steps ? sent.beginSteps(steps) : restore(sent);
+  protected void recordHandling(Duration handling) {
+    for (var pair : timers) pair.handling().record(handling);
   }
 
-  /** Removes the timers from their registries. Messages that are sent later are not timed. */
+  /** Removes the timers from their registries. Messages that end later are not timed. */
   @Override
   public synchronized void close() {
     for (var pair : timers) {

@@ -15,10 +15,4 @@ class ArchitectureTest extends ArchitectureRules {
             Set.of("ActorMeters", "BreakerMeters", "MessageMeters", "NodeMeters", "ObservationPropagator",
                 "RouteMeters", "SchedulerMeters", "ScopeMeters", "StoreMeters", "TopicMeters", "TracePropagator")));
   }
-
-  @Override
-  protected Map<Set<String>, String> cycles() {
-    return Map.ofEntries(
-        entry(Set.of("MessageMeters", "SendTime"), "the time of sending is carried to the meters"));
-  }
 }

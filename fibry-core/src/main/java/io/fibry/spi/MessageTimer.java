@@ -1,0 +1,77 @@
+package io.fibry.spi;
+
+import io.fibry.Actor;
+import io.fibry.ContextPropagator;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A context propagator that measures messages: the wait from the send until the handler begins, and
+ * the handling until the handler ends. A library of metrics extends this class. Thread-safe.
+ * {@snippet class="io.fibry.spi.MessageTimerTest" region="timer"}
+ *
+ * <p>The messages of one periodic timer, and the messages of one {@code sendMessages}, share one
+ * capture. Only the first of them records a wait, which includes a timer's delay. A
+ * {@link MultiStepMessage} records its wait and each of its steps, but not the whole message. The
+ * wait of a message that the timer of an entity sends does not include the timer's delay.
+ */
+public abstract class MessageTimer implements ContextPropagator<MessageTimer.@Nullable SendTime> {
+
+  /** The time at which a message was sent. */
+  public static final class SendTime {
+    private final long sentNanos = System.nanoTime();
+    // read and written by handlers' threads, without a lock: two workers of a pool may both record
+    // the wait
+    private boolean isWaitRecorded;
+
+    private SendTime() {}
+  }
+
+  /** For subclasses. */
+  protected MessageTimer() {}
+
+  /** {@return whether the messages that are sent now are measured} Called on senders' threads. */
+  protected abstract boolean isActive();
+
+  /**
+   * Records the wait of a message. Called on the handler's thread, before the handler.
+   *
+   * @param wait the time since the message was sent
+   */
+  protected abstract void recordWait(Duration wait);
+
+  /**
+   * Records the handling of a message or step. Called on the handler's thread, after the handler,
+   * also if it failed.
+   *
+   * @param handling how long the handler has worked
+   */
+  protected abstract void recordHandling(Duration handling);
+
+  @Override
+  public final @Nullable SendTime capture() {
+    return isActive() ? new SendTime() : null;
+  }
+
+  /** Sets nothing, because a message is measured only in its own handler. */
+  @Override
+  public final AutoCloseable restore(@Nullable SendTime sent) {
+    return () -> {};
+  }
+
+  @Override
+  public final AutoCloseable restore(@Nullable SendTime sent, Actor<?> actor, Object message) {
+    if (sent == null) return () -> {}; // not called with null, because null means that nothing was captured
+    long startNanos = System.nanoTime();
+    if (!sent.isWaitRecorded) recordWait(Duration.ofNanos(startNanos - sent.sentNanos));
+    sent.isWaitRecorded = true;
+    return message instanceof MultiStepMessage steps ? steps.onStepEnd(this::recordHandling)
+        : () -> recordHandling(Duration.ofNanos(System.nanoTime() - startNanos));
+  }
+
+  /** Sets nothing, because the sending of a message is not its handling. */
+  @Override
+  public final AutoCloseable restoreForSend(@Nullable SendTime sent, Actor<?> recipient, Object message) {
+    return () -> {};
+  }
+}
