@@ -1,0 +1,80 @@
+package io.fibry.opentelemetry;
+
+import io.fibry.spi.MessageTimer;
+import io.opentelemetry.api.OpenTelemetry;
+import io.opentelemetry.api.common.Attributes;
+import io.opentelemetry.api.metrics.DoubleHistogram;
+import io.opentelemetry.api.metrics.Meter;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+
+/**
+ * Two histograms of messages, in seconds: {@code fibry.wait} from the send until the handler
+ * begins, and {@code fibry.handling} until the handler ends. Give this context propagator to the
+ * options of a scope; it also measures the scopes inside that scope. Thread-safe.
+ * {@snippet class="io.fibry.opentelemetry.Shop" region="shop"}
+ *
+ * <p>The connections of servers are messages with many steps. So {@code fibry.handling} records
+ * each exchange, line, frame and WebSocket message, without the time in which the handler waits for
+ * its client. Inline requests are not measured.
+ */
+public final class MessageDurations extends MessageTimer {
+  // seconds, from 50 µs to 10 s
+  private static final List<Double> BOUNDS = List.of(0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01,
+      0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0);
+
+  private final Attributes attributes;
+  private final DoubleHistogram waiting;
+  private final DoubleHistogram handling;
+
+  private MessageDurations(Meter meter, Attributes attributes) {
+    this.attributes = attributes;
+    this.waiting = histogram(meter, "fibry.wait", "Time in mailboxes");
+    this.handling = histogram(meter, "fibry.handling", "Time in handlers");
+  }
+
+  private static DoubleHistogram histogram(Meter meter, String name, String description) {
+    return meter.histogramBuilder(name).setUnit("s").setDescription(description)
+        .setExplicitBucketBoundariesAdvice(BOUNDS).build();
+  }
+
+  /**
+   * Makes a context propagator for the options of a scope.
+   *
+   * @param openTelemetry has the meter
+   * @param scope the attribute {@code scope}
+   * @return a propagator that measures messages
+   */
+  public static MessageDurations of(OpenTelemetry openTelemetry, String scope) {
+    return of(openTelemetry, scope, Attributes.empty());
+  }
+
+  /**
+   * Makes a context propagator for the options of a scope.
+   *
+   * @param openTelemetry has the meter
+   * @param scope the attribute {@code scope}
+   * @param attributes further attributes of both histograms
+   * @return a propagator that measures messages
+   */
+  public static MessageDurations of(OpenTelemetry openTelemetry, String scope, Attributes attributes) {
+    return new MessageDurations(openTelemetry.getMeter(OpenTelemetryMetrics.INSTRUMENTATION),
+        attributes.toBuilder().put("scope", Objects.requireNonNull(scope, "scope")).build());
+  }
+
+  @Override
+  protected boolean isActive() {
+    return true;
+  }
+
+  @Override
+  protected void recordWait(Duration wait) {
+    waiting.record(OpenTelemetryMetrics.seconds(wait), attributes);
+  }
+
+  @Override
+  protected void recordHandling(Duration duration) {
+    handling.record(OpenTelemetryMetrics.seconds(duration), attributes);
+  }
+}

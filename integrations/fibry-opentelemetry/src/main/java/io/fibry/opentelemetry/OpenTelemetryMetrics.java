@@ -1,0 +1,272 @@
+package io.fibry.opentelemetry;
+
+import io.fibry.ActorScope;
+import io.fibry.ActorStats;
+import io.fibry.DeadLetter;
+import io.fibry.flow.CircuitBreaker;
+import io.fibry.flow.CircuitBreaker.BreakerStats;
+import io.fibry.net.HttpServer;
+import io.fibry.pubsub.Topic;
+import io.fibry.pubsub.Topic.TopicStats;
+import io.opentelemetry.api.OpenTelemetry;
+import io.opentelemetry.api.common.Attributes;
+import io.opentelemetry.api.metrics.Meter;
+import java.lang.management.ManagementFactory;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeSet;
+import java.util.function.BiConsumer;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import javax.management.JMException;
+import javax.management.ObjectName;
+
+/**
+ * Publishes metrics of scopes, actors, servers, topics, circuit breakers and the scheduler of
+ * virtual threads. {@link StoreMetrics} and {@link NodeMetrics} add stores and nodes, and
+ * {@link MessageDurations} measures messages. Thread-safe.
+ * {@snippet class="io.fibry.opentelemetry.Shop" region="shop"}
+ *
+ * <p>The library counts anyway. So a metric only costs a read of the counts whenever the SDK
+ * collects; the durations of HTTP exchanges are recorded at the end of each exchange. After a scope
+ * or server has ended, its metrics keep their last values until {@link #close()}. Give two objects
+ * of one kind different names, or attributes of their own, because otherwise they share a metric.
+ */
+public final class OpenTelemetryMetrics implements AutoCloseable {
+  static final String INSTRUMENTATION = "io.fibry";
+  static final String MESSAGES = "{message}";
+  private static final String SCHEDULER = "jdk.management:type=VirtualThreadScheduler";
+
+  private final Meter meter;
+  private final Attributes attributes;
+  private final List<AutoCloseable> registrations = new ArrayList<>(); // guarded by the monitor
+
+  private OpenTelemetryMetrics(Meter meter, Attributes attributes) {
+    this.meter = meter;
+    this.attributes = attributes;
+  }
+
+  /**
+   * Makes an object without metrics.
+   *
+   * @param openTelemetry has the meter
+   * @return the object, to which scopes, servers and blocks are added
+   */
+  public static OpenTelemetryMetrics of(OpenTelemetry openTelemetry) {
+    return of(openTelemetry, Attributes.empty());
+  }
+
+  /**
+   * Makes an object without metrics.
+   *
+   * @param openTelemetry has the meter
+   * @param attributes further attributes of all its metrics
+   * @return the object, to which scopes, servers and blocks are added
+   */
+  public static OpenTelemetryMetrics of(OpenTelemetry openTelemetry, Attributes attributes) {
+    return new OpenTelemetryMetrics(openTelemetry.getMeter(INSTRUMENTATION), attributes);
+  }
+
+  Meter meter() {
+    return meter;
+  }
+
+  /** Returns the attributes of all metrics, and another attribute. */
+  Attributes attributesWith(String key, String value) {
+    return attributes.toBuilder().put(key, Objects.requireNonNull(value, key)).build();
+  }
+
+  <S> SampledInstruments<S> sampled(Attributes ownAttributes, Supplier<S> source) {
+    return new SampledInstruments<>(meter, ownAttributes, source);
+  }
+
+  synchronized OpenTelemetryMetrics add(AutoCloseable... added) {
+    registrations.addAll(List.of(added));
+    return this;
+  }
+
+  /**
+   * Adds the messages of a scope and the scopes inside it: {@code fibry.messages} by outcome,
+   * {@code fibry.messages.waiting} and {@code fibry.messages.handling}.
+   *
+   * @param scope its name is the attribute {@code scope}
+   * @return this object
+   */
+  public OpenTelemetryMetrics addScope(ActorScope scope) {
+    var own = attributesWith("scope", scope.name());
+    var outcomes = Stream.of(DeadLetter.Reason.values()).collect(Collectors.toMap(reason -> reason,
+        reason -> own.toBuilder().put("outcome", reason.name().toLowerCase(Locale.ROOT)).build()));
+    var handled = own.toBuilder().put("outcome", "handled").build();
+    return add(sampled(own, scope::report)
+        .counters("fibry.messages", MESSAGES, "Messages by their outcome", (report, counter) -> {
+          counter.record(report.handled(), handled);
+          outcomes.forEach(
+              (reason, withOutcome) -> counter.record(report.unhandled().getOrDefault(reason, 0L), withOutcome));
+        })
+        .level("fibry.messages.waiting", MESSAGES, "Messages in mailboxes", ActorScope.Report::queued)
+        .level("fibry.messages.handling", MESSAGES, "Messages in handlers", ActorScope.Report::handling)
+        .register());
+  }
+
+  /**
+   * Adds chosen actors: {@code fibry.actor.handled}, {@code fibry.actor.failed},
+   * {@code fibry.actor.refused}, {@code fibry.actor.waiting} and {@code fibry.actor.busy}. The names
+   * are given in advance, so the number of metrics does not grow with the number of actors. A name
+   * without a living actor has no values. If several actors in nested scopes have one name, the
+   * metrics show the first of them.
+   *
+   * @param scope the scope of the actors; its name is the attribute {@code scope}
+   * @param actors names of actors, which are the attribute {@code actor}
+   * @return this object
+   */
+  public OpenTelemetryMetrics addActors(ActorScope scope, String... actors) {
+    if (actors.length == 0)
+      throw new IllegalArgumentException("metrics of no actor have no values; give at least one name");
+    var own = attributesWith("scope", scope.name());
+    var byName = new TreeSet<>(List.of(actors)).stream()
+        .collect(Collectors.toMap(name -> name, name -> own.toBuilder().put("actor", name).build()));
+    return add(sampled(own, () -> find(scope, byName))
+        .counters("fibry.actor.handled", MESSAGES, "Messages and steps that an actor has handled",
+            (found, counter) -> found.forEach((with, actor) -> counter.record(actor.handled(), with)))
+        .counters("fibry.actor.failed", MESSAGES, "Messages at which an actor has failed",
+            (found, counter) -> found.forEach((with, actor) -> counter.record(actor.failed(), with)))
+        .counters("fibry.actor.refused", MESSAGES,
+            "Messages that the full mailbox of an actor has refused or dropped",
+            (found, counter) -> found.forEach((with, actor) -> counter.record(actor.refused(), with)))
+        .levels("fibry.actor.waiting", MESSAGES, "Messages that wait for an actor",
+            (found, level) -> found.forEach((with, actor) -> level.record(actor.queued(), with)))
+        .secondGauges("fibry.actor.busy", "For how long an actor has handled its current message or step",
+            (found, gauge) -> found.forEach((with, actor) -> gauge.record(seconds(actor.busyFor()), with)))
+        .register());
+  }
+
+  /** Returns the first living actor of each name, by the attributes of its metrics. */
+  private static Map<Attributes, ActorStats> find(ActorScope scope, Map<String, Attributes> byName) {
+    return scope.actors().stream().filter(actor -> byName.containsKey(actor.name()))
+        .collect(Collectors.toMap(actor -> byName.get(actor.name()), actor -> actor, (first, second) -> first));
+  }
+
+  /**
+   * Adds an HTTP server: its open WebSockets, {@code fibry.route.open}, and the histogram
+   * {@code http.server.request.duration}. The histogram has the attributes {@code http.route},
+   * {@code http.request.method}, {@code http.response.status_code} and {@code error.type}. A route
+   * for all methods has no {@code http.request.method}. Requests without a route have no
+   * {@code http.route}. Exchanges are recorded from now on.
+   *
+   * @param name the attribute {@code server}
+   * @param server the server
+   * @return this object
+   */
+  public OpenTelemetryMetrics addServer(String name, HttpServer server) {
+    var own = attributesWith("server", name);
+    var routes = new HttpRouteAttributes(own);
+    var bounds = server.stats().getFirst().times().buckets().stream().map(bucket -> seconds(bucket.bound())).toList();
+    var durations = meter.histogramBuilder("http.server.request.duration").setUnit("s")
+        .setDescription("Duration of HTTP server requests").setExplicitBucketBoundariesAdvice(bounds).build();
+    var open = sampled(own, server::stats).levels("fibry.route.open", "{connection}", "Open WebSockets",
+        (stats, level) -> stats.forEach(route -> level.record(route.openWebSockets(), routes.of(route.route()))));
+    return add(open.register(), server.onExchangeEnd(
+        (route, status, duration) -> durations.record(seconds(duration), routes.of(route, status))));
+  }
+
+  /**
+   * Adds a topic: {@code fibry.topic.published}, {@code fibry.topic.delivered},
+   * {@code fibry.topic.refused} and {@code fibry.topic.subscribers}.
+   *
+   * @param topic its name is the attribute {@code topic}
+   * @return this object
+   */
+  public OpenTelemetryMetrics addTopic(Topic<?> topic) {
+    return add(sampled(attributesWith("topic", topic.name()), topic::stats)
+        .counter("fibry.topic.published", MESSAGES, "Messages that were published", TopicStats::published)
+        .counter("fibry.topic.delivered", "{delivery}", "Deliveries that subscribers have accepted",
+            TopicStats::delivered)
+        .counter("fibry.topic.refused", "{delivery}", "Deliveries that subscribers have refused", TopicStats::refused)
+        .level("fibry.topic.subscribers", "{subscriber}", "Open subscriptions", TopicStats::subscribers)
+        .register());
+  }
+
+  /**
+   * Adds a circuit breaker: {@code fibry.breaker.permitted}, {@code fibry.breaker.failed},
+   * {@code fibry.breaker.refused} and {@code fibry.breaker.open}.
+   *
+   * @param name the attribute {@code breaker}
+   * @param breaker the breaker
+   * @return this object
+   */
+  public OpenTelemetryMetrics addBreaker(String name, CircuitBreaker breaker) {
+    return add(sampled(attributesWith("breaker", name), breaker::stats)
+        .counter("fibry.breaker.permitted", "{call}", "Calls that have begun", BreakerStats::permitted)
+        .counter("fibry.breaker.failed", "{call}", "Calls that have failed", BreakerStats::failed)
+        .counter("fibry.breaker.refused", "{call}", "Calls that the breaker has refused", BreakerStats::refused)
+        .flag("fibry.breaker.open", "1: the breaker is open or half open, and refuses calls",
+            unused -> breaker.state() != CircuitBreaker.State.CLOSED)
+        .register());
+  }
+
+  /**
+   * Adds the JDK's scheduler of virtual threads: {@code fibry.scheduler.parallelism},
+   * {@code fibry.scheduler.carriers}, {@code fibry.scheduler.mounted} and
+   * {@code fibry.scheduler.queued}. Needs Java 24 or newer, and the module {@code jdk.management};
+   * otherwise nothing is added. The threads of {@code fibry-carriers} are not counted.
+   *
+   * @return this object
+   */
+  public OpenTelemetryMetrics addScheduler() {
+    return addScheduler(SCHEDULER);
+  }
+
+  OpenTelemetryMetrics addScheduler(String bean) {
+    if (readBean(bean).isEmpty()) return this;
+    var scheduler = sampled(attributes, () -> readBean(bean));
+    BiConsumer<String, String> adder = (suffix, description) -> scheduler.levels("fibry.scheduler." + suffix,
+        "{thread}", description, (values, level) -> {
+          var value = values.get(suffix);
+          if (value != null) level.record(value, attributes);
+        });
+    adder.accept("parallelism", "Carriers that may run virtual threads at once");
+    adder.accept("carriers", "Carriers that exist, also the blocked carriers");
+    adder.accept("mounted", "Virtual threads that run on a carrier");
+    adder.accept("queued", "Virtual threads that wait for a carrier");
+    return add(scheduler.register());
+  }
+
+  /** Returns the known values of the bean; empty if there is no such bean. */
+  private static Map<String, Long> readBean(String bean) {
+    var attributeNames = Map.of("parallelism", "Parallelism", "carriers", "PoolSize", "mounted",
+        "MountedVirtualThreadCount", "queued", "QueuedVirtualThreadCount");
+    var values = new HashMap<String, Long>();
+    attributeNames.forEach((suffix, attribute) -> {
+      try {
+        if (ManagementFactory.getPlatformMBeanServer()
+            .getAttribute(new ObjectName(bean), attribute) instanceof Number number && number.longValue() >= 0)
+          values.put(suffix, number.longValue());
+      } catch (JMException unknown) { // an older JVM
+      }
+    });
+    return values;
+  }
+
+  static double seconds(Duration duration) {
+    return duration.toNanos() / 1e9;
+  }
+
+  /** Removes the metrics. */
+  @Override
+  public synchronized void close() {
+    for (var registration : registrations) {
+      try {
+        registration.close();
+      } catch (Exception impossible) { // neither a callback nor a listener throws at its removal
+        throw new AssertionError(impossible);
+      }
+    }
+    registrations.clear();
+  }
+}

@@ -1,0 +1,39 @@
+package io.fibry.opentelemetry;
+
+import io.fibry.Actor;
+import io.opentelemetry.api.common.AttributeKey;
+import io.opentelemetry.api.common.Attributes;
+
+/** The names and attributes of spans, by the semantic conventions for messaging. */
+final class SpanNames {
+  private static final String OPERATION = "handle";
+  private static final String ENTITY = "entity ";
+  private static final String ANONYMOUS = "anonymous@";
+
+  private static final AttributeKey<String> MESSAGE_TYPE = AttributeKey.stringKey("fibry.message.type");
+  private static final AttributeKey<String> DESTINATION = AttributeKey.stringKey("messaging.destination.name");
+  private static final AttributeKey<Boolean> IS_ANONYMOUS =
+      AttributeKey.booleanKey("messaging.destination.anonymous");
+  private static final Attributes HANDLING = Attributes.of(
+      AttributeKey.stringKey("messaging.system"), "fibry",
+      AttributeKey.stringKey("messaging.operation.name"), OPERATION,
+      AttributeKey.stringKey("messaging.operation.type"), "process");
+
+  private SpanNames() {}
+
+  /** Returns a name of which there are few, although there may be many entities and actors. */
+  static String nameOf(Actor<?> actor) {
+    var name = actor.name();
+    if (name.startsWith(ANONYMOUS)) return OPERATION;
+    return OPERATION + " " + (name.startsWith(ENTITY) ? ENTITY.strip() : name);
+  }
+
+  static Attributes attributesOf(Actor<?> actor, Object message) {
+    var attributes = HANDLING.toBuilder().put(DESTINATION, actor.name());
+    if (actor.name().startsWith(ANONYMOUS)) attributes.put(IS_ANONYMOUS, true);
+    var type = message.getClass();
+    // a lambda has a name for one run of the program; a type of the library only wraps a message
+    if (!type.isHidden() && !type.getName().startsWith("io.fibry.")) attributes.put(MESSAGE_TYPE, type.getName());
+    return attributes.build();
+  }
+}
