@@ -222,7 +222,7 @@ class OpenTelemetryMetricsTest {
           "http.response.status_code", 200, "server", "web", "error.type", ""));
       awaitRequests(1, Map.of("http.route", "/broken", "error.type", "503", "http.request.method", ""));
       awaitRequests(1, Map.of("http.route", "", "http.response.status_code", 404));
-      assertEquals(1, telemetry.value("fibry.route.open", Map.of("http.route", "/live")));
+      Patience.eventually(() -> telemetry.value("fibry.route.open", Map.of("http.route", "/live")) == 1);
       var point = (HistogramPointData) telemetry.point("http.server.request.duration",
           Map.of("http.route", "/orders/{id}")).orElseThrow();
       assertEquals(server.stats().getFirst().times().buckets().stream()

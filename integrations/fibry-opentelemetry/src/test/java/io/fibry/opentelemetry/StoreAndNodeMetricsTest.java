@@ -64,8 +64,8 @@ class StoreAndNodeMetricsTest {
       assertEquals(0, ofStore("parked.messages"));
       assertEquals(0, ofStore("full") + ofStore("broken"));
       Patience.eventually(() -> store.health().bytes() == ofStore("size"));
-      assertEquals(store.health().syncs().count(), ofStore("fsyncs"));
-      assertEquals(store.health().syncs().total().toNanos() / 1e9, ofStore("fsync.time"), 1e-9);
+      Patience.eventually(() -> ofStore("fsyncs") == store.health().syncs().count()
+          && ofStore("fsync.time") == store.health().syncs().total().toNanos() / 1e9);
       assertEquals("By", telemetry.metric("fibry.store.size").orElseThrow().getUnit());
     }
   }
