@@ -2,6 +2,7 @@ package io.fibry;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalInt;
 
 /**
@@ -15,8 +16,14 @@ import java.util.OptionalInt;
  * @param handled messages that the actor had handled when it last went idle or yielded, plus the
  * completed steps of the current message
  * @param failed messages whose handler threw
+ * @param state the state of the actor, at most 0.1 s old; of a pool that handles messages, the state
+ * of the worker that has been busy for longest
+ * @param awaited the name of the actor for which the handler waits, in the state
+ * {@link ActorState#AWAITING_ACTOR}; empty in the other states
+ * @param busyWorkers how many workers of a pool are at work; 0 if the actor is no pool
+ * @param workers how many workers a pool has now; 0 if the actor is no pool
  * @param activity the current activity, as a text that follows the actor's name, such as "is
- * suspended after a failure"
+ * suspended after a failure". A text for people: programs read the state
  * @param busyFor how long at least the actor has been handling its current message or step; zero if
  * the actor is idle. A pool has the longest such time of its workers
  * @param isBusyForExact whether {@code busyFor} counts from the start of the message or step, to 20
@@ -30,8 +37,31 @@ import java.util.OptionalInt;
  * handler that has been busy for longest. Empty if no handler runs, or its stack is not known
  */
 public record ActorStats(List<String> scopes, String name, String kind, long queued, long handled, long failed,
-    String activity, Duration busyFor, boolean isBusyForExact, OptionalInt capacity, long refused,
-    List<StackTraceElement> stack) {
+    ActorState state, Optional<String> awaited, int busyWorkers, int workers, String activity, Duration busyFor,
+    boolean isBusyForExact, OptionalInt capacity, long refused, List<StackTraceElement> stack) {
+
+  /** The state of an actor at one moment. Later versions may add states. */
+  public enum ActorState {
+    /** The actor has nothing to do. */
+    IDLE,
+    /** The actor has messages, and waits for a thread from its strategy. */
+    READY,
+    /** The actor handles a message or step, or is about to begin its next message. */
+    BUSY,
+    /** The handler waits for an actor: for its answer, its end, or capacity in its mailbox. */
+    AWAITING_ACTOR,
+    /**
+     * The actor handles a multi-step message whose next step has not begun. For example, a
+     * connection waits for its client.
+     */
+    AWAITING_STEP,
+    /** The actor is suspended after a failure, and continues after its backoff. */
+    SUSPENDED,
+    /** The actor has handled its last message, and is ending. */
+    ENDING,
+    /** The actor was cut off after a kill, and its handler still runs. */
+    CUT_OFF
+  }
 
   /** {@return the name of the actor's own scope} */
   public String scope() {

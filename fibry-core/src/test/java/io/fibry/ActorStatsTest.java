@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.ActorStats.ActorState;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
@@ -20,6 +21,7 @@ import java.net.InetAddress;
 import java.net.Socket;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -54,8 +56,8 @@ class ActorStatsTest {
     actor.sendMessage("one");
     actor.sendMessage(new IllegalStateException("planned"));
     assertTrue(scope.awaitQuiescence(Patience.LONG));
-    assertEquals(new ActorStats(List.of("app"), "worker", "FIBER", 0, 1, 1, "idle", Duration.ZERO, true,
-        OptionalInt.empty(), 0, List.of()), statsOf("worker"));
+    assertEquals(new ActorStats(List.of("app"), "worker", "FIBER", 0, 1, 1, ActorState.IDLE,
+        Optional.empty(), 0, 0, "idle", Duration.ZERO, true, OptionalInt.empty(), 0, List.of()), statsOf("worker"));
 
     Gate.occupy(actor);
     actor.sendMessage("waits");
@@ -65,6 +67,7 @@ class ActorStatsTest {
     var stats = statsOf("worker");
     assertEquals(List.of(1L, 1L, 1L), List.of(stats.queued(), stats.handled(), stats.failed()));
     assertTrue(stats.busyFor().compareTo(Duration.ofSeconds(3)) >= 0, stats::toString);
+    assertEquals(ActorState.BUSY, stats.state(), stats::toString);
     assertTrue(stats.activity().startsWith("has been handling") || stats.activity().startsWith("is handling"),
         stats.activity());
   }

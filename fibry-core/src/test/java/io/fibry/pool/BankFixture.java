@@ -7,6 +7,7 @@ import io.fibry.Actor;
 import io.fibry.ActorBuilder;
 import io.fibry.ActorContext;
 import io.fibry.ActorScope;
+import io.fibry.ActorStats.ActorState;
 import io.fibry.ActorSystem;
 import io.fibry.AskTimeoutException;
 import io.fibry.FailurePolicy;
@@ -107,7 +108,7 @@ final class BankFixture implements AutoCloseable {
 
   private boolean isSwept() {
     var sweepers = scope.actors().stream().filter(actor -> actor.name().equals("account")).toList();
-    return sweepers.size() == 1 && sweepers.getFirst().activity().equals("idle");
+    return sweepers.size() == 1 && sweepers.getFirst().state() == ActorState.IDLE;
   }
 
   /**

@@ -9,6 +9,7 @@ import io.fibry.MailboxFullException;
 import io.fibry.Request;
 import io.fibry.RequestOutcome;
 import io.fibry.Sink;
+import io.fibry.engine.cell.Activity;
 import io.fibry.engine.cell.ActorBehavior;
 import io.fibry.engine.cell.ActorInspector;
 import io.fibry.engine.cell.Cell;
@@ -314,7 +315,7 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
   }
 
   @Override
-  public String activity() {
+  public Activity activity() {
     return ActorInspector.activity(this);
   }
 

@@ -1,8 +1,11 @@
 package io.fibry.engine.actor;
 
+import io.fibry.ActorStats.ActorState;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.ExitReason;
+import io.fibry.engine.cell.Activity;
 import io.fibry.engine.cell.ActorBehavior;
+import io.fibry.engine.cell.ActorInspector;
 import io.fibry.engine.cell.Cell;
 import io.fibry.engine.cell.HandlerContext;
 import io.fibry.engine.jvm.EngineLog;
@@ -388,8 +391,15 @@ final class PoolCell extends GuardedCell {
   }
 
   @Override
-  public String activity() {
-    return queue.busyWorkers() + " of " + workers.size() + " at work";
+  public Activity activity() {
+    int busyWorkers = queue.busyWorkers();
+    return Activity.ofPool(state(busyWorkers), busyWorkers, workers.size());
+  }
+
+  private ActorState state(int busyWorkers) {
+    if (isCutOff()) return ActorState.CUT_OFF;
+    if (phase == LEAVING) return ActorState.ENDING;
+    return busyWorkers == 0 ? ActorState.IDLE : ActorInspector.stateOfPool(workers);
   }
 
   @Override

@@ -17,11 +17,8 @@ final class ActivationSnapshot {
    */
   record FirstSeen(WeakReference<Object> nodeOrStep, long startNanos, boolean isStartRecorded) {}
 
-  /**
-   * The activity as a text that follows "the actor", and the stack of the handler, or null if none
-   * is known.
-   */
-  record Observation(String activity, HandlerStack stack) {}
+  /** The activity, and the stack of the handler, or null if none is known. */
+  record Observation(Activity activity, HandlerStack stack) {}
 
   /**
    * The position of each waiting node, counted from 1. {@code complete} is true if all waiting

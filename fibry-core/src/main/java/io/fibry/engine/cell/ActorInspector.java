@@ -1,5 +1,6 @@
 package io.fibry.engine.cell;
 
+import io.fibry.ActorStats.ActorState;
 import io.fibry.engine.cell.ActivationSnapshot.FirstSeen;
 import io.fibry.engine.cell.ActivationSnapshot.Observation;
 import io.fibry.engine.cell.ActivationSnapshot.QueuePositions;
@@ -34,19 +35,36 @@ public final class ActorInspector {
   private static final long MAX_AGE = 100_000_000; // ns of a shared snapshot
   private static final int MAX_COUNTED = 1_000; // how many queued messages are searched for a request
   private static final int MAX_WAIT_MILLIS = 4_000; // how long an observer waits for another observer's snapshot
-  private static final Observation BUSY = new Observation("is busy", null);
+  private static final Observation BUSY = new Observation(Activity.BUSY, null);
   private static final VarHandle SNAPSHOT = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "snapshot",
       VarHandle.class, HandlerContext.class, ActivationSnapshot.class);
 
   private ActorInspector() {}
 
   /** Returns the activity of the actor as dumps and statistics show it. */
-  public static String activity(Cell cell) {
+  public static Activity activity(Cell cell) {
     var activation = cell.drain();
-    if (cell.isCutOff()) return "cut off, its handler still runs";
-    if (cell.suspendedNode() != null) return "is suspended after a failure";
-    if (activation == null || cell.isIdle()) return "idle";
-    return cell.phase == Cell.LEAVING ? "ends" : observation(snapshot(activation)).activity();
+    if (cell.isCutOff()) return Activity.of(ActorState.CUT_OFF, "cut off, its handler still runs");
+    if (cell.suspendedNode() != null) return Activity.of(ActorState.SUSPENDED, "is suspended after a failure");
+    if (cell.phase == Cell.LEAVING) return Activity.of(ActorState.ENDING, "ends");
+    if (cell.isIdle()) return Activity.of(ActorState.IDLE, "idle");
+    return activation == null ? noThread(cell, null) : observation(snapshot(activation)).activity();
+  }
+
+  /**
+   * Returns the state of a pool of which some workers are at work. If one of these has a thread,
+   * the pool is busy. Otherwise the pool is suspended if a worker is, or ready if a worker waits for
+   * a thread.
+   */
+  public static ActorState stateOfPool(Iterable<? extends Cell> workers) {
+    var state = ActorState.BUSY; // also if all workers became idle after they were counted
+    for (var worker : workers) if (!worker.isIdle()) {
+      var drain = worker.drain();
+      if (drain != null && drain.thread != null) return ActorState.BUSY;
+      if (worker.suspendedNode() != null) state = ActorState.SUSPENDED;
+      else if (state == ActorState.BUSY) state = ActorState.READY;
+    }
+    return state;
   }
 
   /**
@@ -71,7 +89,7 @@ public final class ActorInspector {
     if (nanos < Deadline.nanos(limit)) return null;
     var observation = observation(snapshot(activation));
     if (rememberStart(activation) != firstSeen) return null; // the actor handles another message now
-    return new SlowMessage(firstSeen, item, nanos, observation.activity(), observation.stack());
+    return new SlowMessage(firstSeen, item, nanos, observation.activity().text(), observation.stack());
   }
 
   /**
@@ -198,31 +216,36 @@ public final class ActorInspector {
   private static Observation inspect(HandlerContext drain, ActivationSnapshot snapshot) {
     var cell = drain.cell;
     var thread = drain.thread;
-    if (thread == null) return new Observation(noThreadText(cell, drain), null);
+    if (thread == null) return new Observation(noThread(cell, drain), null);
     var firstSeen = rememberStart(drain);
     Object item = messageOrStep(drain);
-    if (firstSeen == null || item == null) return new Observation(idleText(drain), null);
+    if (firstSeen == null || item == null) return new Observation(withoutMessage(drain), null);
     var wait = drain.currentWait();
     var stack = handlerFrames(drain, StackTraces.of(thread));
     if (!firstSeen.nodeOrStep().refersTo(nodeOrStep(drain)))
-      return new Observation("was about to begin its next message", null);
+      return new Observation(Activity.of(ActorState.BUSY, "was about to begin its next message"), null);
     long nanos = snapshot.takenNanos - firstSeen.startNanos();
     String messageText = cell.describe(item);
-    String activity = (nanos > 0 ? "has been handling " + messageText + " for at least " + Durations.textOfNanos(nanos)
+    String text = (nanos > 0 ? "has been handling " + messageText + " for at least " + Durations.textOfNanos(nanos)
         : "is handling " + messageText) + (wait == null ? "" : ", where it waits for " + wait.describe());
+    var activity = wait == null ? Activity.of(ActorState.BUSY, text)
+        : new Activity(ActorState.AWAITING_ACTOR, text, wait.targetName(), 0, 0);
     return new Observation(activity, new HandlerStack(cell.name(), stack));
   }
 
-  private static String idleText(HandlerContext drain) {
+  private static Activity withoutMessage(HandlerContext drain) {
     Object message = drain.message;
-    return message instanceof MultiStepMessage ? "waits for " + drain.cell.describe(message)
-        : drain.cell.isIdle() ? "is idle" : "is between two messages";
+    return message instanceof MultiStepMessage
+        ? Activity.of(ActorState.AWAITING_STEP, "waits for " + drain.cell.describe(message))
+        : drain.cell.isIdle() ? Activity.of(ActorState.IDLE, "is idle")
+            : Activity.of(ActorState.BUSY, "is between two messages");
   }
 
-  private static String noThreadText(Cell cell, HandlerContext drain) {
+  private static Activity noThread(Cell cell, HandlerContext drain) {
     var waker = drain instanceof Activation woken ? woken.waker : null;
-    if (waker != null) return "was woken by '" + waker.publicCell().name() + "', and has not begun yet";
-    return "has been given no thread yet by " + MessageTexts.describe(cell.settings().strategy());
+    return Activity.of(ActorState.READY,
+        waker == null ? "has been given no thread yet by " + MessageTexts.describe(cell.settings().strategy())
+            : "was woken by '" + waker.publicCell().name() + "', and has not begun yet");
   }
 
   /**
@@ -253,7 +276,7 @@ public final class ActorInspector {
     var drain = cell.drainFor(request);
     if (drain == null) return new Diagnosis("its handler had begun", null);
     var observation = observation(snapshot(drain));
-    return new Diagnosis("its handler had begun, and may still run; the actor " + observation.activity(),
+    return new Diagnosis("its handler had begun, and may still run; the actor " + observation.activity().text(),
         observation.stack());
   }
 
@@ -272,10 +295,12 @@ public final class ActorInspector {
     if (cell.suspendedNode() != null)
       return new Diagnosis(reason + "; the actor is suspended after a failure", null);
     if (drain == null) return new Diagnosis(reason + "; the actor "
-        + (cell.isStranded() ? noThreadText(cell, null) : cell.isIdle() ? "is idle" : "is between two messages"), null);
+        + (cell.isStranded() ? noThread(cell, null).text() : cell.isIdle() ? "is idle" : "is between two messages"),
+        null);
     var snapshot = snapshot(drain);
     var observation = observation(snapshot);
-    return new Diagnosis(reason + positionText(drain, snapshot, request) + "; the actor " + observation.activity(),
+    return new Diagnosis(
+        reason + positionText(drain, snapshot, request) + "; the actor " + observation.activity().text(),
         observation.stack());
   }
 

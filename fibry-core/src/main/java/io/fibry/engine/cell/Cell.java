@@ -367,7 +367,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     return settings().strategy().toString();
   }
 
-  public abstract String activity();
+  public abstract Activity activity();
 
   public long handled() {
     var drain = countedDrain();

@@ -286,6 +286,11 @@ public final class Wait implements AutoCloseable {
     return waiter == null ? target : waiter.actor();
   }
 
+  /** Returns the name of the actor for which the handler waits. */
+  public String targetName() {
+    return target.name();
+  }
+
   public String describe() {
     String text = message == null ? "" : message == END || message == CLOSE ? (String) message
         : target.describe(EngineMessage.unwrap(message));

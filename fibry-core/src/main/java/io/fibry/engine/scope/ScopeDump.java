@@ -36,7 +36,7 @@ final class ScopeDump {
   private void add(Cell cell, String indent) {
     int waiting = cell.countQueued(MAX_COUNTED);
     text.append(indent).append(cell.name()).append(" (").append(cell.strategyText()).append("): ")
-        .append(cell.activity());
+        .append(cell.activity().text());
     if (waiting > 0)
       text.append("; ").append(waiting).append(waiting == MAX_COUNTED ? " or more" : "").append(" waiting");
     text.append("; ").append(cell.handled()).append(" handled");

@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.stream.Stream;
 
@@ -30,15 +31,18 @@ final class StatsCollector {
   }
 
   private static ActorStats of(List<String> scopeNames, Cell cell) {
-    String activity = cell.activity();
+    var activity = cell.activity();
     // read after the activity, so that this time is not shorter than the time in the activity's
     // text
     var busy = cell.workersAndSelf().stream().map(ActorInspector::busyTime)
         .max(Comparator.comparingLong(BusyTime::nanos)).orElseThrow();
     List<StackTraceElement> stack = busy.nanos() == 0 ? List.of() : ActorInspector.stack(busy.cell());
+    // a pool that handles messages has the state of the worker that has been busy for longest
+    var observed = busy.nanos() == 0 || busy.cell() == cell ? activity : busy.cell().activity();
     int capacity = cell.capacity();
     return new ActorStats(scopeNames, cell.name(), cell.strategyText(), cell.countQueued(ScopeDump.MAX_COUNTED),
-        cell.handled(), cell.failed(), activity, Duration.ofNanos(busy.nanos()), busy.isExact(),
+        cell.handled(), cell.failed(), observed.state(), Optional.ofNullable(observed.awaited()),
+        activity.busyWorkers(), activity.workers(), activity.text(), Duration.ofNanos(busy.nanos()), busy.isExact(),
         capacity == Integer.MAX_VALUE ? OptionalInt.empty() : OptionalInt.of(capacity), cell.refused(), stack);
   }
 }

@@ -209,7 +209,7 @@ class PoolHandOverFaultTest {
     Patience.eventually(() -> ownScope.report().sent() == 1);
     // on a slow machine the kill grace may end first: the pool is then cut off, and ends before its
     // worker
-    Patience.eventually(() -> cell(pool).activity().equals("0 of 0 at work"));
+    Patience.eventually(() -> cell(pool).activity().workers() == 0);
   }
 
   @Test

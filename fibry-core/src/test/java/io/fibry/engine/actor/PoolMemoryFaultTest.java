@@ -66,7 +66,7 @@ class PoolMemoryFaultTest {
       clock.manual.advance(Duration.ofSeconds(10));
       return ended.getCount() == 0;
     });
-    Patience.eventually(() -> ((PoolCell) pool).activity().equals("0 of 0 at work")); // no worker can end the pool
+    Patience.eventually(() -> ((PoolCell) pool).activity().workers() == 0); // no worker can end the pool
 
     pool.askExit();
 

@@ -80,11 +80,11 @@ class PoolStackEdgeFaultTest {
       if (wrongCount != null) return wrongCount;
       receiver.sendPoisonPill();
       StressRuns.runWithState(() -> Patience.awaitEnd(receiver::waitForExit), () -> "the pool does not end" + state());
-      return cell().isIdle() ? null : "the pool is not idle: " + cell().activity();
+      return cell().isIdle() ? null : "the pool is not idle: " + cell().activity().text();
     }
 
     private String state() {
-      return ": phase " + ActorInternals.phase(cell()) + ", " + cell().activity() + ", stranded "
+      return ": phase " + ActorInternals.phase(cell()) + ", " + cell().activity().text() + ", stranded "
           + ActorInternals.strandedNode(cell())
           + ", the max depth was " + depth();
     }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 
 import io.fibry.Actor;
 import io.fibry.ActorScope;
+import io.fibry.ActorStats.ActorState;
 import io.fibry.ActorSystem;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.FailurePolicy;
@@ -225,7 +226,7 @@ class CountingTest {
       public long completedSteps() {
         if (!stepsRead.compareAndSet(false, true)) return 1; // a later read, or the read when the message ends
         gate.open();
-        Patience.eventually(() -> scope.actors().getFirst().activity().equals("idle"));
+        Patience.eventually(() -> scope.actors().getFirst().state() == ActorState.IDLE);
         return 1;
       }
     }
@@ -255,7 +256,7 @@ class CountingTest {
         Patience.eventually(() -> {
           var stats = poolScope.actors().getFirst();
           assertEquals(handledCount, stats.handled(), stats::toString);
-          return stats.activity().endsWith("of 0 at work");
+          return stats.workers() == 0;
         });
       }
     }

@@ -85,13 +85,13 @@ class PoolTest {
     }
 
     void check(int sent, int workers) {
-      assertTrue(pool.isIdle(), () -> "the pool is not idle: " + pool.activity());
+      assertTrue(pool.isIdle(), () -> "the pool is not idle: " + pool.activity().text());
       assertEquals(sent, outcomes());
       assertTrue(maxRunning <= workers, () -> maxRunning + " handlers ran at once");
     }
 
     void checkEnded(int sent, int workers) {
-      assertTrue(pool.onExit().isDone(), () -> "the pool has not ended: " + pool.activity());
+      assertTrue(pool.onExit().isDone(), () -> "the pool has not ended: " + pool.activity().text());
       assertEquals(statesCreated, statesClosed);
       assertEquals(1, pool.workersAndSelf().size());
       check(sent, workers);

@@ -1,6 +1,7 @@
 package io.fibry.dashboard;
 
 import io.fibry.ActorStats;
+import io.fibry.ActorStats.ActorState;
 import io.fibry.text.Durations;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -29,10 +30,10 @@ enum ActorProblem {
   /** Returns the problems of an actor, the most urgent first. */
   static List<ActorProblem> of(ActorStats stats, ActorTrend trend, Duration handlingLimit) {
     var problems = new ArrayList<ActorProblem>(0);
-    if (stats.activity().startsWith("cut off")) problems.add(CUT_OFF);
+    if (stats.state() == ActorState.CUT_OFF) problems.add(CUT_OFF);
     if (stats.busyFor().compareTo(handlingLimit) >= 0) problems.add(STUCK);
     if (trend.noThreadNanos() >= Durations.nanos(handlingLimit)) problems.add(WITHOUT_THREAD);
-    if (stats.activity().startsWith("is suspended after a failure")) problems.add(RESTARTING);
+    if (stats.state() == ActorState.SUSPENDED) problems.add(RESTARTING);
     if (trend.stayedFull() || trend.sinceRefused() < RECENT_NANOS) problems.add(FULL);
     if (trend.sinceFailed() < RECENT_NANOS) problems.add(FAILING);
     if (trend.queue().isGrowing()) problems.add(GROWING);

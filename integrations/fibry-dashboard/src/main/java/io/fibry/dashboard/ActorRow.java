@@ -6,10 +6,10 @@ import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.function.Predicate;
 import java.util.function.ToDoubleFunction;
-import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 
 /**
@@ -29,8 +29,6 @@ record ActorRow(ActorStats stats, int scope, ActorTrend trend, List<ActorProblem
   private static final List<ToDoubleFunction<ActorRow>> MEASURES = List.of(row -> row.stats.queued(),
       row -> row.trend.perSecond(), row -> row.stats.busyFor().toNanos(), row -> row.stats.failed(),
       row -> row.stats.refused());
-
-  private static final Pattern WORKERS_AT_WORK = Pattern.compile("\\d+ of \\d+ at work");
 
   /** Orders rows by their most urgent problem, then by the time busy and the waiting messages. */
   private static final Comparator<ActorRow> BY_URGENCY =
@@ -85,31 +83,27 @@ record ActorRow(ActorStats stats, int scope, ActorTrend trend, List<ActorProblem
   Map<String, Object> asMap(boolean texts, int group) {
     var map = JsonText.object("scope", scope, "name", stats.name(), "kind", stats.kind(), "waiting", stats.queued(),
         "handled", stats.handled(), "perSecond", rounded(trend.perSecond()), "failed", stats.failed(), "refused",
-        stats.refused(), "busyMillis", stats.busyFor().toMillis(), "busyExact", stats.isBusyForExact(), "doing",
-        texts ? stats.activity() : withoutTexts(stats.activity()));
+        stats.refused(), "busyMillis", stats.busyFor().toMillis(), "busyExact", stats.isBusyForExact(), "state",
+        stats.state().name().toLowerCase(Locale.ROOT), "doing", texts ? stats.activity() : withoutTexts(stats));
+    stats.awaited().ifPresent(awaited -> map.put("awaits", awaited));
     stats.capacity().ifPresent(capacity -> map.put("capacity", capacity));
     if (hasProblem()) map.put("problems", problems);
     if (group >= 0) map.put("group", group);
     return map;
   }
 
-  /**
-   * Describes the current activity without the text of a message. No part of a sentence is cut out,
-   * because a message could imitate the library's words around it. Sentences that are known to
-   * contain no message are returned, and all others are replaced.
-   */
-  static String withoutTexts(String activity) {
-    return switch (activity) {
-      case "idle", "is idle" -> "idle";
-      case "is suspended after a failure", "ends", "is busy", "cut off, its handler still runs" -> activity;
-      case "is between two messages", "was about to begin its next message" -> "between messages";
-      default -> {
-        if (WORKERS_AT_WORK.matcher(activity).matches()) yield activity;
-        if (activity.startsWith("waits for ")) yield "waits";
-        if (activity.startsWith("was woken by ") || activity.startsWith("has been given no thread "))
-          yield "about to begin";
-        yield "handles a message";
-      }
+  /** Describes the current activity without the text of a message. Names of actors are shown. */
+  static String withoutTexts(ActorStats stats) {
+    if (stats.workers() > 0) return stats.busyWorkers() + " of " + stats.workers() + " at work";
+    return switch (stats.state()) {
+      case IDLE -> "idle";
+      case READY -> "about to begin";
+      case BUSY -> "handles a message";
+      case AWAITING_ACTOR -> "waits for '" + stats.awaited().orElse("") + "'";
+      case AWAITING_STEP -> "waits";
+      case SUSPENDED -> "is suspended after a failure";
+      case ENDING -> "ends";
+      case CUT_OFF -> "cut off, its handler still runs";
     };
   }
 

@@ -1,6 +1,7 @@
 package io.fibry.dashboard;
 
 import io.fibry.ActorStats;
+import io.fibry.ActorStats.ActorState;
 import java.time.Duration;
 
 /**
@@ -53,7 +54,7 @@ record ActorTrend(long handled, long failed, long refused, double perSecond, lon
     return next.equals(this) ? this : next; // an idle actor keeps its object
   }
 
-  private static long since(boolean hasRisen, long before, long elapsedNanos) {
+  static long since(boolean hasRisen, long before, long elapsedNanos) {
     return hasRisen ? 0 : Math.min(LONG_AGO, before + elapsedNanos);
   }
 
@@ -63,7 +64,7 @@ record ActorTrend(long handled, long failed, long refused, double perSecond, lon
 
   /** Returns whether the actor waits for a thread. */
   static boolean lacksThread(ActorStats stats) {
-    return stats.activity().startsWith("has been given no thread ") || stats.activity().startsWith("was woken by ");
+    return stats.state() == ActorState.READY;
   }
 
   /** Returns whether this trend differs from the trend of an actor that has done nothing. */

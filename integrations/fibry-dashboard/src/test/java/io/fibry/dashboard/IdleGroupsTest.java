@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorStats;
+import io.fibry.ActorStats.ActorState;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -70,8 +71,8 @@ class IdleGroupsTest {
     assertTrue(row(idle, 0).isQuiet());
     assertFalse(row(Stats.of("x").withQueued(1).get(), 0).isQuiet());
     assertFalse(row(Stats.of("x").withBusyFor(Duration.ofNanos(1)).get(), 0).isQuiet());
-    assertFalse(row(Stats.of("x").withActivity("was woken by 'y', and has not begun yet").get(), 0).isQuiet());
-    assertTrue(row(Stats.of("x").withActivity("waits for a client").get(), 0).isQuiet());
+    assertFalse(row(Stats.of("x").withState(ActorState.READY).get(), 0).isQuiet());
+    assertTrue(row(Stats.of("x").withState(ActorState.AWAITING_STEP).get(), 0).isQuiet());
     assertFalse(new ActorRow(idle, 0, ActorTrend.first(idle), List.of(ActorProblem.FAILING)).isQuiet());
 
     var trend = ActorTrend.first(Stats.of("x").withHandled(6).get()).next(idle, 1_000_000_000);

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorStats;
+import io.fibry.ActorStats.ActorState;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -33,9 +34,9 @@ class ProblemTest {
     assertEquals(List.of(), problemsAtFirst(actor().withBusyFor(LIMIT.minusNanos(1))));
     assertEquals(List.of(ActorProblem.STUCK), problemsAtFirst(actor().withBusyFor(LIMIT)));
     assertEquals(List.of(ActorProblem.RESTARTING),
-        problemsAtFirst(actor().withActivity("is suspended after a failure")));
+        problemsAtFirst(actor().withState(ActorState.SUSPENDED)));
     assertEquals(List.of(ActorProblem.CUT_OFF, ActorProblem.STUCK), problemsAtFirst(
-        actor().withActivity("cut off, its handler still runs").withBusyFor(Duration.ofMinutes(1))));
+        actor().withState(ActorState.CUT_OFF).withBusyFor(Duration.ofMinutes(1))));
     assertEquals(List.of(ActorProblem.FULL), problemsAtFirst(actor().withCapacity(2).withQueued(2)));
     assertEquals(List.of(), problemsAtFirst(actor().withCapacity(2).withQueued(1)));
     assertEquals(List.of(ActorProblem.GROWING), problemsAtFirst(actor().withQueued(100_000)));
@@ -67,7 +68,7 @@ class ProblemTest {
 
   @Test
   void actorWithoutThreadIsProblemAfterHandlingLimit() {
-    var stats = actor().withQueued(1).withActivity("has been given no thread yet by x").get();
+    var stats = actor().withQueued(1).withState(ActorState.READY).get();
     var trend = ActorTrend.first(stats);
     for (int second = 1; second < 10; second++) trend = trend.next(stats, SECOND);
     assertEquals(List.of(), problems(stats, trend));
@@ -75,8 +76,7 @@ class ProblemTest {
     trend = trend.next(stats, SECOND);
 
     assertEquals(List.of(ActorProblem.WITHOUT_THREAD), problems(stats, trend));
-    var handledStats = actor().withQueued(1).withHandled(1).withActivity("was woken by 'x', and has not begun yet")
-        .get();
+    var handledStats = actor().withQueued(1).withHandled(1).withState(ActorState.READY).get();
     assertEquals(List.of(), problems(handledStats, trend.next(handledStats, SECOND)));
   }
 

@@ -3,17 +3,11 @@ package io.fibry.dashboard;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
+import io.fibry.ActorStats.ActorState;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -83,7 +77,7 @@ class RowTest {
   }
 
   @Test
-  void mostUrgentProblemsAreShownWhenProblemsExceedMaxRows() {
+  void mostUrgentProblemsAreChosenIfThereAreTooMany() {
     var rows = new ArrayList<ActorRow>();
     for (int i = 0; i < 10_000; i++) {
       var stats = row(i, 0, 0, 0, 0).stats();
@@ -95,7 +89,7 @@ class RowTest {
   }
 
   @Test
-  void foldedRowsAreChosenOnlyAfterAllOtherRows() {
+  void foldedRowsFillOnlyPlacesThatRemain() {
     var rows = IntStream.range(0, 1_000).mapToObj(i -> row(i, 0, 0, 0, 0)).toList();
 
     var chosen = names(ActorRow.choose(rows, row -> row.stats().name().length() < 9)); // the first hundred
@@ -105,38 +99,17 @@ class RowTest {
   }
 
   @ParameterizedTest
-  @CsvSource(delimiter = '|', value = {"idle | idle", "is idle | idle", "ends | ends", "is busy | is busy",
-    "is suspended after a failure | is suspended after a failure", "3 of 4 at work | 3 of 4 at work",
-    "cut off, its handler still runs | cut off, its handler still runs",
-    "is between two messages | between messages", "was about to begin its next message | between messages",
-    "is handling idle | handles a message",
-    "has been handling \"3 of 4 at work\" for at least 3 s | handles a message",
-    "is handling X, where it waits for the answer of 'y' to secret | handles a message",
-    "waits for Password[secret] | waits", "was woken by 'x', and has not begun yet | about to begin",
-    "has been given no thread yet by secret | about to begin", "something new: secret | handles a message"})
-  void messageTextsAreRemovedFromRows(String activity, String shownActivity) {
-    assertEquals(shownActivity, ActorRow.withoutTexts(activity));
+  @CsvSource(delimiter = '|', value = {"IDLE | idle", "READY | about to begin", "BUSY | handles a message",
+    "AWAITING_STEP | waits", "SUSPENDED | is suspended after a failure", "ENDING | ends",
+    "CUT_OFF | cut off, its handler still runs"})
+  void stateIsShownInsteadOfTextWithMessage(ActorState state, String shownActivity) {
+    assertEquals(shownActivity, ActorRow.withoutTexts(Stats.of("x").withState(state).get()));
   }
 
-  /**
-   * The row and its problems recognize activities by the engine's texts. If the engine changed a
-   * text, a suspended actor would look like a running actor.
-   */
   @Test
-  void activityTextsThatDashboardRecognizesExistInEngine() throws IOException {
-    var engine = Files.readString(Path.of("../../fibry-core/src/main/java/io/fibry/engine/cell/ActorInspector.java"));
-    var row = Files.readString(Path.of("src/main/java/io/fibry/dashboard/ActorRow.java"));
-    var problems = Files.readString(Path.of("src/main/java/io/fibry/dashboard/ActorProblem.java"))
-        + Files.readString(Path.of("src/main/java/io/fibry/dashboard/ActorTrend.java"));
-    var switchBody = row.substring(row.indexOf("switch (activity)"), row.indexOf("yield \"handles a message\""));
-    var cases = Pattern.compile("(?m)^ *case (.*) ->").matcher(switchBody).results().map(match -> match.group(1))
-        .collect(Collectors.joining());
-    var texts = Stream
-        .of(Pattern.compile("\"([^\"]+)\"").matcher(cases),
-            Pattern.compile("startsWith\\(\"(.*?)\"").matcher(switchBody + problems))
-        .flatMap(Matcher::results).map(match -> match.group(1)).toList();
-
-    assertEquals(15, texts.size(), texts::toString);
-    assertEquals(List.of(), texts.stream().filter(text -> !engine.contains('"' + text)).toList());
+  void awaitedActorAndBusyWorkersAreShown() {
+    assertEquals("waits for 'y'", ActorRow.withoutTexts(Stats.of("x").awaiting("y").get()));
+    assertEquals("3 of 4 at work",
+        ActorRow.withoutTexts(Stats.of("x").withState(ActorState.BUSY).withWorkers(3, 4).get()));
   }
 }

@@ -1,8 +1,10 @@
 package io.fibry.dashboard;
 
 import io.fibry.ActorStats;
+import io.fibry.ActorStats.ActorState;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalInt;
 
 /** Makes statistics of an actor as a test needs them; by default of an actor that did nothing. */
@@ -13,7 +15,10 @@ final class Stats {
   private long handled;
   private long failed;
   private long refused;
-  private String activity = "idle";
+  private ActorState state = ActorState.IDLE;
+  private Optional<String> awaited = Optional.empty();
+  private int busyWorkers;
+  private int workers;
   private Duration busyFor = Duration.ZERO;
   private OptionalInt capacity = OptionalInt.empty();
 
@@ -50,8 +55,19 @@ final class Stats {
     return this;
   }
 
-  Stats withActivity(String activity) {
-    this.activity = activity;
+  Stats withState(ActorState state) {
+    this.state = state;
+    return this;
+  }
+
+  Stats awaiting(String actor) {
+    this.awaited = Optional.of(actor);
+    return withState(ActorState.AWAITING_ACTOR);
+  }
+
+  Stats withWorkers(int busyWorkers, int workers) {
+    this.busyWorkers = busyWorkers;
+    this.workers = workers;
     return this;
   }
 
@@ -66,7 +82,7 @@ final class Stats {
   }
 
   ActorStats get() {
-    return new ActorStats(List.of("app"), name, kind, queued, handled, failed, activity, busyFor, true, capacity,
-        refused, List.of());
+    return new ActorStats(List.of("app"), name, kind, queued, handled, failed, state, awaited, busyWorkers,
+        workers, "a text that may contain a message", busyFor, true, capacity, refused, List.of());
   }
 }

@@ -1,0 +1,26 @@
+package io.fibry.engine.cell;
+
+import io.fibry.ActorStats.ActorState;
+
+/**
+ * What an actor is doing, as an observer saw it. All components are from one observation. Refers to
+ * no user object.
+ *
+ * @param state the state of the actor
+ * @param text the activity as a text that follows "the actor"; may contain the text of a message
+ * @param awaited the name of the actor for which the handler waits; null unless the state is
+ * {@code AWAITING_ACTOR}
+ * @param busyWorkers how many workers of a pool are at work; 0 for another actor
+ * @param workers how many workers a pool has; 0 for another actor
+ */
+public record Activity(ActorState state, String text, String awaited, int busyWorkers, int workers) {
+  static final Activity BUSY = of(ActorState.BUSY, "is busy");
+
+  static Activity of(ActorState state, String text) {
+    return new Activity(state, text, null, 0, 0);
+  }
+
+  public static Activity ofPool(ActorState state, int busyWorkers, int workers) {
+    return new Activity(state, busyWorkers + " of " + workers + " at work", null, busyWorkers, workers);
+  }
+}
