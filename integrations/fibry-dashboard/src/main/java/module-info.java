@@ -5,6 +5,8 @@ import org.jspecify.annotations.NullMarked;
 module io.fibry.dashboard {
   requires transitive io.fibry;
   requires java.management;
+  requires static io.fibry.cluster;
+  requires static io.fibry.durable;
   requires static org.jspecify;
 
   exports io.fibry.dashboard;

@@ -1,8 +1,12 @@
 package io.fibry.dashboard;
 
+import io.fibry.cluster.Cluster;
 import io.fibry.net.HttpOptions;
+import io.fibry.net.HttpServer;
 import io.fibry.net.ServerTls;
+import io.fibry.store.folder.FolderStore;
 import io.fibry.text.Durations;
+import java.lang.invoke.VarHandle;
 import java.net.InetAddress;
 import java.time.Duration;
 import java.util.HashSet;
@@ -12,6 +16,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
@@ -19,29 +24,32 @@ import java.util.stream.Stream;
  * Options of a dashboard: its address, access and contents. Immutable and thread-safe.
  * {@snippet class="io.fibry.dashboard.JavadocSnippetsTest" region="options"}
  */
-public final class DashboardOptions {
-  static final DashboardOptions DEFAULT = new DashboardOptions(InetAddress.getLoopbackAddress(), Set.of(),
-      Optional.empty(), Optional.empty(), false, Duration.ofSeconds(10), List.of());
+public final class DashboardOptions implements Cloneable {
+  static final DashboardOptions DEFAULT = new DashboardOptions();
   private static final int MIN_PASSWORD_LENGTH = 12; // characters; long, because failed guesses are not slowed down
   private static final int MAX_EXCHANGES = 64;
 
-  final InetAddress address;
-  final Set<String> extraHosts; // permitted hosts besides the address and localhost, in lower case
-  final Optional<String> password;
-  final Optional<ServerTls> tls;
-  final boolean messageTexts;
-  final Duration handlingLimit;
-  final List<ValuesPanel> panels;
+  // changed by `with` only, before other threads know the copy
+  InetAddress address = InetAddress.getLoopbackAddress();
+  Set<String> extraHosts = Set.of(); // permitted hosts besides the address and localhost, in lower case
+  Optional<String> password = Optional.empty();
+  Optional<ServerTls> tls = Optional.empty();
+  boolean messageTexts;
+  Duration handlingLimit = Duration.ofSeconds(10);
+  List<Panel> panels = List.of();
 
-  private DashboardOptions(InetAddress address, Set<String> hosts, Optional<String> password, Optional<ServerTls> tls,
-      boolean messageTexts, Duration handlingLimit, List<ValuesPanel> panels) {
-    this.address = address;
-    this.extraHosts = hosts;
-    this.password = password;
-    this.tls = tls;
-    this.messageTexts = messageTexts;
-    this.handlingLimit = handlingLimit;
-    this.panels = panels;
+  private DashboardOptions() {}
+
+  private DashboardOptions with(Consumer<DashboardOptions> change) {
+    DashboardOptions copy;
+    try {
+      copy = (DashboardOptions) clone();
+    } catch (CloneNotSupportedException impossible) {
+      throw new AssertionError(impossible);
+    }
+    change.accept(copy);
+    VarHandle.storeStoreFence(); // a thread that gets the copy by a data race sees all its fields
+    return copy;
   }
 
   /**
@@ -53,8 +61,8 @@ public final class DashboardOptions {
    * @return a changed copy
    */
   public DashboardOptions withAddress(InetAddress address) {
-    return new DashboardOptions(Objects.requireNonNull(address, "address"), extraHosts, password, tls, messageTexts,
-        handlingLimit, panels);
+    Objects.requireNonNull(address, "address");
+    return with(copy -> copy.address = address);
   }
 
   /**
@@ -72,7 +80,7 @@ public final class DashboardOptions {
           "'" + host + "' is no host of a browser's address; give the part between // and the port");
     var allHosts = new HashSet<>(extraHosts);
     allHosts.add(host.toLowerCase(Locale.ROOT));
-    return new DashboardOptions(address, Set.copyOf(allHosts), password, tls, messageTexts, handlingLimit, panels);
+    return with(copy -> copy.extraHosts = Set.copyOf(allHosts));
   }
 
   /**
@@ -84,7 +92,7 @@ public final class DashboardOptions {
   public DashboardOptions withPassword(String password) {
     if (password.length() < MIN_PASSWORD_LENGTH) throw new IllegalArgumentException("a password of " + password.length()
         + " characters can be guessed; give at least " + MIN_PASSWORD_LENGTH);
-    return new DashboardOptions(address, extraHosts, Optional.of(password), tls, messageTexts, handlingLimit, panels);
+    return with(copy -> copy.password = Optional.of(password));
   }
 
   /**
@@ -94,7 +102,8 @@ public final class DashboardOptions {
    * @return a changed copy
    */
   public DashboardOptions withTls(ServerTls tls) {
-    return new DashboardOptions(address, extraHosts, password, Optional.of(tls), messageTexts, handlingLimit, panels);
+    Objects.requireNonNull(tls, "tls");
+    return with(copy -> copy.tls = Optional.of(tls));
   }
 
   /**
@@ -104,7 +113,7 @@ public final class DashboardOptions {
    * @return a changed copy
    */
   public DashboardOptions withMessageContents() {
-    return new DashboardOptions(address, extraHosts, password, tls, true, handlingLimit, panels);
+    return with(copy -> copy.messageTexts = true);
   }
 
   /**
@@ -118,12 +127,12 @@ public final class DashboardOptions {
   public DashboardOptions withHandlingLimit(Duration limit) {
     if (!Objects.requireNonNull(limit, "limit").isPositive()) throw new IllegalArgumentException(
         "a handling limit of " + Durations.text(limit) + " would make each busy actor a problem; give more than zero");
-    return new DashboardOptions(address, extraHosts, password, tls, messageTexts, limit, panels);
+    return with(copy -> copy.handlingLimit = limit);
   }
 
   /**
-   * Adds a panel with values of your own, such as the health of a store or of a node. All viewers
-   * see the values as they are.
+   * Adds a panel with values of your own, such as the number of customers. All viewers see the
+   * values as they are.
    *
    * @param title the title of the panel
    * @param values returns names with their values: numbers, flags and texts. The dashboard calls it
@@ -132,9 +141,54 @@ public final class DashboardOptions {
    * @return a changed copy
    */
   public DashboardOptions withPanel(String title, Supplier<? extends Map<String, ?>> values) {
-    var panel = new ValuesPanel(Objects.requireNonNull(title, "title"), Objects.requireNonNull(values, "values"));
-    return new DashboardOptions(address, extraHosts, password, tls, messageTexts, handlingLimit,
-        Stream.concat(panels.stream(), Stream.of(panel)).toList());
+    return withPanel(new ValuesPanel(Objects.requireNonNull(title, "title"), Objects.requireNonNull(values, "values")));
+  }
+
+  private DashboardOptions withPanel(Panel panel) {
+    var longerList = Stream.concat(panels.stream(), Stream.of(panel)).toList();
+    return with(copy -> copy.panels = longerList);
+  }
+
+  /**
+   * Adds a table with the routes of an HTTP server: the counts of their responses by status, and
+   * the rate and times of the last minute. A route is among the problems if at least 1 % of its
+   * responses within the last minute had a status of 500 or above.
+   * {@snippet class="io.fibry.dashboard.JavadocSnippetsTest" region="panels"}
+   *
+   * @param name the name of the server on the page
+   * @param server the server; the dashboard does not close it
+   * @return a changed copy
+   */
+  public DashboardOptions withRoutes(String name, HttpServer server) {
+    return withPanel(new RoutesPanel(Objects.requireNonNull(name, "name"), Objects.requireNonNull(server, "server")));
+  }
+
+  /**
+   * Adds a panel with the health of a store of durable actors. The store is among the problems if
+   * it is broken or full, or if it refused a turn or parked a message within the last minute. Needs
+   * {@code fibry-durable}.
+   *
+   * @param name the name of the store on the page
+   * @param store the store; the dashboard does not close it. Its actors with pending messages are
+   * counted once a second while a page is open
+   * @return a changed copy
+   */
+  @SuppressWarnings("exports") // the module io.fibry.durable is optional
+  public DashboardOptions withStore(String name, FolderStore store) {
+    return withPanel(new StorePanel(Objects.requireNonNull(name, "name"), Objects.requireNonNull(store, "store")));
+  }
+
+  /**
+   * Adds a panel with the health of a node of a cluster. The node is among the problems if its
+   * lease has expired or it is disconnected, and also after it has left the cluster. Needs
+   * {@code fibry-cluster}.
+   *
+   * @param cluster the node's cluster; the dashboard does not close it
+   * @return a changed copy
+   */
+  @SuppressWarnings("exports") // the module io.fibry.cluster is optional
+  public DashboardOptions withCluster(Cluster cluster) {
+    return withPanel(NodePanel.of(Objects.requireNonNull(cluster, "cluster")));
   }
 
   void check() {

@@ -3,6 +3,7 @@ package io.fibry.dashboard;
 import io.fibry.ActorScope;
 import io.fibry.ActorStats;
 import io.fibry.DeadLetter;
+import io.fibry.dashboard.Panel.PanelSample;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -62,6 +63,7 @@ final class ScopeSnapshot {
   private final List<ActorRow> rows = new ArrayList<>();
   private final Map<ActorProblem, Long> problems = new EnumMap<>(ActorProblem.class); // how many actors have it
   private final DeadLetterTable letters;
+  private final List<PanelSample> panelSamples = new ArrayList<>(); // in the order of the options
   private final String json;
 
   private ScopeSnapshot(ActorScope scope, long nanos, DashboardOptions options, Optional<ScopeSnapshot> lastSnapshot) {
@@ -76,6 +78,9 @@ final class ScopeSnapshot {
     for (var stats : scope.actors()) add(stats, previous);
     this.letters = DeadLetterTable.of(scope.deadLetters(), options.messageTexts,
         lastSnapshot.map(snapshot -> snapshot.letters).orElse(DeadLetterTable.NONE));
+    for (var panel : options.panels) panelSamples.add(panel.sampleOrFailure(
+        previous.map(snapshot -> snapshot.panelSamples.get(panelSamples.size())),
+        previous.map(snapshot -> nanos - snapshot.nanos).orElse(0L)));
     this.json = json(rates(previous, seconds));
   }
 
@@ -181,6 +186,6 @@ final class ScopeSnapshot {
         rates, "running", report.unresponsive(), "problems", problems, "actors", rows.size(), "scopes", scopeMaps,
         "groups", groups.maps(), "rows", maps(rows, groups::indexOf), "deadLetters", letters.groups(), "cycles",
         letters.cycles(), "process", ProcessStats.asMap(), "panels",
-        options.panels.stream().map(ValuesPanel::asMap).toList()));
+        panelSamples.stream().map(PanelSample::asMap).toList()));
   }
 }

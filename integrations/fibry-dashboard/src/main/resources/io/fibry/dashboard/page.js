@@ -130,22 +130,33 @@ const urgency = row => Object.keys(statistics.problems).indexOf(row.problems[0])
 const byUrgency = (a, b) => urgency(a) - urgency(b) || b.busyMillis - a.busyMillis || b.waiting - a.waiting;
 const ill = rows => rows.filter(row => row.problems).toSorted(byUrgency);
 
+const MAX_ALARMS = 4; // problems of stores, nodes and routes in the alarm line
+
+/** Returns a text for each problem of a panel or of a route in it. */
+function panelProblems(panel) {
+  const routes = (panel.routes ?? []).filter(route => route.problems);
+  return [...(panel.problems ?? []).map(problem => panel.title + ' is ' + problem),
+    ...routes.map(route => `${panel.title} ${route.route} is ${route.problems.join(' and ')}`)];
+}
+
 function showAlarm(data) {
   const kinds = Object.keys(data.problems);
   const counts = kinds.filter(kind => data.problems[kind]).map(kind => number(data.problems[kind]) + ' ' + kind);
   const names = ill(data.rows).map(row => row.name);
-  if (data.closed) set(byId('alarm'), '■ this scope has closed', 'quiet');
-  else if (counts.length) set(byId('alarm'),
-    `▲ ${counts.join(', ')}: ${names.slice(0, 5).join(', ')}${names.length > 5 ? ', …' : ''}`, 'bad');
+  const actors = counts.length
+    ? [`${counts.join(', ')}: ${names.slice(0, 5).join(', ')}${names.length > 5 ? ', …' : ''}`] : [];
+  const others = data.panels.flatMap(panelProblems);
+  const problems = [...others.slice(0, MAX_ALARMS), ...(others.length > MAX_ALARMS ? ['…'] : []), ...actors];
+  if (data.closed && !others.length) set(byId('alarm'), '■ this scope has closed', 'quiet');
+  else if (problems.length) set(byId('alarm'), '▲ ' + problems.join(' · '), 'bad');
   else set(byId('alarm'), `✓ no actor is ${kinds.slice(0, -1).join(', ')} or ${kinds.at(-1)}`, 'good');
-  document.title = (counts.length && !data.closed ? '▲ ' : '') + data.scope + ' – Fibry dashboard';
+  document.title = (byId('alarm').className === 'bad' ? '▲ ' : '') + data.scope + ' – Fibry dashboard';
 }
 
 // ---- actors
 
-const isIdle = doing => doing === 'idle' || doing.startsWith('0 of ');
 const does = row => row.problems ? ['▲ ' + row.problems.join(', ') + ' · ' + row.doing, 'bad']
-  : isIdle(row.doing) ? ['○ ' + row.doing, 'idle'] : ['● ' + row.doing, ''];
+  : row.state === 'idle' ? ['○ ' + row.doing, 'idle'] : ['● ' + row.doing, ''];
 const has = (row, problem) => row.problems?.includes(problem);
 const dim = (text, isZero, more = '') => [text, 'number' + (isZero ? ' zero' : more)];
 const busy = row => (row.busyMillis && row.busyExact === false ? '≥ ' : '') + duration(row.busyMillis);
@@ -418,11 +429,11 @@ function showList(list, items, none, text) {
   }) : [made('li', 'none', none)]));
 }
 
-// ---- panels of the program
+// ---- panels: values of the program, stores, nodes, and the routes of servers
 
 function newPanel() {
   const head = made('div', 'head');
-  head.append(made('h2'));
+  head.append(made('h2'), made('p', 'state'));
   const section = made('section', 'panel');
   section.append(head, made('dl', 'values'));
   byId('panels').append(section);
@@ -441,13 +452,82 @@ function showPanels(panels) {
   panels.forEach((panel, i) => {
     const [head, list] = (box.children[i] ?? newPanel()).children;
     set(head.firstChild, panel.title);
+    if (panel.problems) set(head.lastChild, panel.problems.length ? '▲ ' + panel.problems.join(', ') : '✓',
+      panel.problems.length ? 'state bad' : 'state');
     const values = Object.entries(panel.values);
     values.forEach(([name, value], j) => {
       const pair = list.children[j] ?? newValue(list);
       set(pair.firstChild, name);
-      set(pair.lastChild, typeof value === 'number' ? number(value) : String(value));
+      set(pair.lastChild, value === null ? '–' : typeof value === 'number' ? number(value) : String(value));
     });
     while (list.children.length > values.length) list.lastChild.remove();
+  });
+}
+
+const count = (value, className = '') => [number(value), value ? className : 'zero'];
+const millis = value => value === null ? '–' : value < 1 ? value + ' ms' : duration(Math.round(value));
+const routeColumns = [
+  {title: 'Route', cell: route => [(route.problems ? '▲ ' : '') + route.route, route.problems ? 'bad' : '']},
+  {title: 'Per second', wide: true, cell: route => [rate(route.perSecond), route.perSecond ? '' : 'zero']},
+  {title: '2xx', detail: true, wide: true, cell: route => count(route.successful)},
+  {title: '3xx', detail: true, cell: route => count(route.redirected)},
+  {title: '4xx', detail: true, cell: route => count(route.clientErrors)},
+  {title: '5xx', cell: route => count(route.serverErrors, 'bad')},
+  {title: '503', cell: route => count(route.unavailable, 'bad')},
+  {title: 'Sockets', detail: true, cell: route => count(route.openWebSockets)},
+  {title: 'p50', detail: true, wide: true, cell: route => [millis(route.p50Millis), '']},
+  {title: 'p99', wide: true, cell: route => [millis(route.p99Millis), '']},
+];
+
+/** Makes a row with a cell for each column of the routes. */
+function newRouteLine(isHead) {
+  const tr = made('tr');
+  routeColumns.forEach((column, i) => {
+    const cell = made(isHead || i === 0 ? 'th' : 'td');
+    if (isHead || i === 0) cell.scope = isHead ? 'col' : 'row';
+    tr.append(cell);
+  });
+  return tr;
+}
+
+const cellClass = (i, className) =>
+  ['number', className, routeColumns[i].detail ? 'detail' : '', routeColumns[i].wide ? 'wide' : ''].filter(Boolean).join(' ');
+
+function newServer() {
+  const head = made('div', 'head');
+  head.append(made('h2'), made('p', 'muted'));
+  const table = made('table');
+  const heads = newRouteLine(true);
+  routeColumns.forEach((column, i) => set(heads.cells[i], column.title, cellClass(i, 'muted')));
+  const thead = made('thead');
+  thead.append(heads);
+  table.append(made('caption', '', 'Counts since the server was opened. Rates and percentiles of the last minute.'),
+    thead, made('tbody'));
+  const scroll = made('div', 'scroll');
+  scroll.append(table);
+  const section = made('section', 'panel routes');
+  section.append(head, scroll);
+  byId('servers').append(section);
+  return section;
+}
+
+function showServers(servers) {
+  servers.forEach((server, i) => {
+    const [head, scroll] = (byId('servers').children[i] ?? newServer()).children;
+    set(head.firstChild, server.title);
+    set(head.lastChild, server.routes.length < server.routeCount
+      ? `the ${server.routes.length} busiest of ${number(server.routeCount)} routes`
+      : counted(server.routeCount, 'route') + '; rates and times of the last minute');
+    const body = scroll.firstChild.tBodies[0];
+    server.routes.forEach((route, j) => {
+      if (!body.rows[j]) body.append(newRouteLine(false));
+      routeColumns.forEach((column, k) => {
+        const [text, className] = column.cell(route);
+        set(body.rows[j].cells[k], text, cellClass(k, className));
+      });
+      if (body.rows[j].title !== route.route) body.rows[j].title = route.route;
+    });
+    while (body.rows.length > server.routes.length) body.lastChild.remove();
   });
 }
 
@@ -461,7 +541,8 @@ function show(data) {
   cards.forEach(card => showCard(card, data));
   rememberActors(data.rows);
   showReasons(data.unhandled);
-  showPanels(data.panels);
+  showPanels(data.panels.filter(panel => !panel.routes));
+  showServers(data.panels.filter(panel => panel.routes));
   showList(byId('cycles'), data.cycles, 'none in the dead letters', cycle => [cycle.names.join(' → ')]);
   showList(byId('letters'), data.deadLetters, 'none', letter =>
     [letter.actor, [letter.reason.replaceAll('_', ' '), letter.message, letter.cause].filter(Boolean).join(' · ')]);

@@ -5,7 +5,8 @@ final class Demo {
   private Demo() {}
 
   public static void main(String[] args) throws InterruptedException {
-    try (var shop = new DemoShop(); var dashboard = Dashboard.open(shop.scope(), Integer.parseInt(args[0]))) {
+    try (var shop = new DemoShop();
+        var dashboard = Dashboard.open(shop.scope(), Integer.parseInt(args[0]), shop::withPanels)) {
       shop.open();
       System.out.println("The dashboard of a shop: " + dashboard.uri() + " (Ctrl+C ends it)");
       Thread.currentThread().join();

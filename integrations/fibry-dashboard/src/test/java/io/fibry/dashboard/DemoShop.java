@@ -6,15 +6,34 @@ import io.fibry.ActorSystem;
 import io.fibry.ActorWithReturn;
 import io.fibry.FailurePolicy;
 import io.fibry.Strategy;
+import io.fibry.cluster.Cluster;
+import io.fibry.cluster.MemoryNetwork;
+import io.fibry.durable.Durable;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.net.HttpException;
+import io.fibry.net.HttpRoutes;
+import io.fibry.net.HttpServer;
 import io.fibry.pool.Pools;
+import io.fibry.store.folder.FolderStore;
 import io.fibry.time.Scheduler;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicReference;
 
-/** A simulated shop with idle actors, a backlog, a pool, failures, and a wait cycle. */
+/**
+ * A simulated shop with idle actors, a backlog, a pool, failures, and a wait cycle. It also has a
+ * web server with visitors, a store, and a node of a cluster.
+ */
 final class DemoShop implements AutoCloseable {
   private record Order(int number, String item) {}
 
@@ -30,8 +49,49 @@ final class DemoShop implements AutoCloseable {
     }
   }
 
+  private record Visit(String page) {}
+
+  private static final Durable<String> CUSTOMER =
+      Durable.kind("customer", String.class).state(0).handler((visits, page, context) -> visits + 1);
+
   private final ActorScope scope = ActorSystem.openScope("shop");
   private final Random random = new Random(7); // guarded by itself
+  private final FolderStore store = FolderStore.open(temporaryFolder());
+  private final Cluster cluster = Cluster.join("shop", MemoryNetwork.create(), options -> options.withNode("n1"));
+  private final HttpClient visitors = HttpClient.newHttpClient();
+  private final HttpServer server;
+
+  DemoShop() {
+    var customers = CUSTOMER.entities(ActorSystem.anonymous(), store, Duration.ofMinutes(1));
+    cluster.host("cart", Visit.class, ActorSystem.anonymous(), Duration.ofMinutes(1),
+        (builder, key) -> builder.newActor((Visit visit) -> {}));
+    server = HttpServer.open(scope.named("web"), 0, HttpRoutes.none()
+        .text("GET /items/{item}", exchange -> {
+          work(1, 9);
+          return exchange.path("item");
+        }).text("POST /orders", exchange -> {
+          work(20, 70);
+          customers.actor("customer-" + randomNumber(40)).sendMessage("order");
+          if (chance(0.04)) throw new HttpException(502, "the bank does not respond");
+          return "ordered";
+        }).text("GET /stock", exchange -> {
+          if (chance(0.02)) throw new HttpException(503, "the stock is being counted");
+          return "100";
+        }), options -> options);
+  }
+
+  private static Path temporaryFolder() {
+    try {
+      return Files.createTempDirectory("shop");
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
+  }
+
+  /** Adds panels for the routes, the store and the node. */
+  DashboardOptions withPanels(DashboardOptions options) {
+    return options.withRoutes("web", server).withStore("customers", store).withCluster(cluster);
+  }
 
   /** Creates the actors, beginning with the last actor that an order reaches. */
   void open() {
@@ -75,6 +135,19 @@ final class DemoShop implements AutoCloseable {
     });
     checkout.named("fraud check").newActor((Order order) -> {});
     letCustomersIn(cart);
+    letVisitorsIn();
+  }
+
+  /** Sends requests to the web server, and to the node. */
+  private void letVisitorsIn() {
+    var carts = cluster.entities("cart", Visit.class);
+    var paths = new String[] {"GET /items/hat", "GET /items/coat", "GET /stock", "POST /orders", "GET /unknown"};
+    ActorSystem.anonymous().newActor((String tick) -> {
+      var parts = paths[chance(0.01) ? 4 : randomNumber(4)].split(" ");
+      visitors.sendAsync(HttpRequest.newBuilder(URI.create("http://localhost:" + server.port() + parts[1]))
+          .method(parts[0], BodyPublishers.noBody()).build(), BodyHandlers.discarding());
+      carts.actor("cart-" + randomNumber(100)).sendMessage(new Visit(parts[1]));
+    }).sendMessageEvery("tick", Duration.ofMillis(50));
   }
 
   /** Creates an actor that sends orders in bursts. */
@@ -105,6 +178,12 @@ final class DemoShop implements AutoCloseable {
     }
   }
 
+  private int randomNumber(int bound) {
+    synchronized (random) {
+      return random.nextInt(bound);
+    }
+  }
+
   private void work(int minMillis, int maxMillis) throws InterruptedException {
     int millis;
     synchronized (random) {
@@ -120,6 +199,9 @@ final class DemoShop implements AutoCloseable {
 
   @Override
   public void close() {
+    visitors.shutdownNow();
     scope.closeWithin(Duration.ZERO);
+    cluster.close();
+    store.close();
   }
 }

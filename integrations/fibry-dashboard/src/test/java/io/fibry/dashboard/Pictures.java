@@ -18,10 +18,10 @@ final class Pictures {
     Files.createDirectories(FOLDER);
     var profile = Files.createTempDirectory("chromium");
     try (var shop = new DemoShop();
-        var dashboard = Dashboard.open(shop.scope(), 0);
+        var dashboard = Dashboard.open(shop.scope(), 0, shop::withPanels);
         var chromium = new Chromium(profile)) {
       shop.open();
-      chromium.setSize(1200, 800);
+      chromium.setSize(1200, 960);
       chromium.open(dashboard.uri());
       // several calls, because each call must take less than a minute
       for (int elapsedSeconds = 1; elapsedSeconds <= seconds; elapsedSeconds += 20)
@@ -30,6 +30,10 @@ final class Pictures {
         chromium.value("showTheme('" + theme + "')");
         Files.write(FOLDER.resolve("dashboard-" + theme + ".png"), chromium.takePicture());
       }
+      chromium.setSize(390, 844); // a phone
+      chromium.value("showTheme('light')");
+      chromium.until("innerWidth === 390");
+      Files.write(FOLDER.resolve("dashboard-phone.png"), chromium.takePicture());
     }
   }
 }

@@ -5,6 +5,6 @@ import io.fibry.test.ModularReadme;
 /** Tests the README of this module. */
 class ReadmeTest extends ModularReadme {
   ReadmeTest() {
-    super("io.fibry.dashboard", "Shop", 2, "  requires java.net.http;\n");
+    super("io.fibry.dashboard", "Shop", 3, "  requires java.net.http;\n");
   }
 }

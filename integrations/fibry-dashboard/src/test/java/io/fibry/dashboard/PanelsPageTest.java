@@ -1,0 +1,123 @@
+package io.fibry.dashboard;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.cluster.Cluster;
+import io.fibry.net.HttpException;
+import io.fibry.net.HttpRoutes;
+import io.fibry.net.HttpServer;
+import io.fibry.store.folder.FolderStore;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.CleanupMode;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Tests in a browser how the page shows routes of servers, stores and nodes. */
+class PanelsPageTest {
+  private static final String LONG_NAME = "a-name-that-is-too-long-for-a-phone-and-for-most-other-screens";
+  private static final int PHONE_WIDTH = 390;
+
+  // Chromium still writes files for a moment after its end
+  @TempDir(cleanup = CleanupMode.NEVER)
+  static Path profile;
+
+  @TempDir
+  Path folder;
+
+  private final ActorScope scope = ActorSystem.openScope("app");
+  private HttpServer server;
+  private FolderStore store;
+  private Cluster cluster;
+  private Dashboard dashboard;
+  private Chromium chromium;
+
+  @BeforeEach
+  void open() throws Exception {
+    assumeTrue(Chromium.program().isPresent(), "there is no Chromium");
+    server = HttpServer.open(scope.named("web"), 0,
+        HttpRoutes.none().text("GET /orders", exchange -> "orders").text("GET /" + LONG_NAME, exchange -> "long")
+            .text("GET /broken", exchange -> {
+              throw new HttpException(502, "for a test");
+            }),
+        options -> options);
+    store = FolderStore.open(folder);
+    cluster = Cluster.local("shop");
+    dashboard = Dashboard.open(scope, 0, options -> options.withRoutes("api", server).withStore(LONG_NAME, store)
+        .withCluster(cluster).withPanel("Shop", () -> Map.of(LONG_NAME, LONG_NAME + LONG_NAME)));
+    chromium = new Chromium(profile);
+    chromium.setSize(1200, 800);
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    if (chromium != null) chromium.close();
+    if (dashboard != null) dashboard.close();
+    scope.closeWithin(Duration.ZERO);
+    if (cluster != null) cluster.close();
+    if (store != null) store.close();
+  }
+
+  private void show() throws Exception {
+    chromium.open(dashboard.uri());
+    chromium.until("statistics !== null");
+  }
+
+  private String route(int index) throws Exception {
+    return chromium
+        .value("document.querySelectorAll('.routes tbody tr')[" + index + "].innerText.replace(/\\s+/g, ' ')");
+  }
+
+  @Test
+  void pageShowsRoutesStoresAndNodes() throws Exception {
+    Web.get(server.port(), "/orders");
+    chromium.open(dashboard.uri());
+    chromium.until("statistics !== null && statistics.panels[0].routes[0].answered === 1");
+
+    assertEquals("GET /orders", chromium.value("document.querySelector('.routes tbody th').innerText"));
+    assertTrue(route(0).matches("GET /orders [–0-9.]+ 1 0 0 0 0 0 .*"), route(0));
+    assertEquals("store " + LONG_NAME + ",node " + cluster.self().name() + " of shop,Shop",
+        chromium.value("[...document.querySelectorAll('#panels h2')].map(head => head.textContent)"));
+    assertEquals("✓,✓,", chromium.value("[...document.querySelectorAll('#panels .state')].map(p => p.textContent)"));
+    assertEquals("good", chromium.value("byId('alarm').className"));
+  }
+
+  @Test
+  void problemsOfRoutesAndNodesAreInAlarmLine() throws Exception {
+    show();
+
+    Web.get(server.port(), "/broken");
+    cluster.close();
+
+    chromium.until("byId('alarm').innerText === '▲ api GET /broken is failing · ' + statistics.panels[2].title"
+        + " + ' is without lease · ' + statistics.panels[2].title + ' is disconnected'");
+    assertTrue(route(2).startsWith("▲ GET /broken"), route(2));
+    assertTrue(chromium.value("document.title").startsWith("▲ app"));
+    assertEquals("▲ without lease, disconnected",
+        chromium.value("document.querySelectorAll('#panels .state')[1].textContent"));
+  }
+
+  @Test
+  void panelsFitWidthOfPhoneBeforeActors() throws Exception {
+    scope.named(LONG_NAME).newActor((String text) -> {});
+    chromium.setSize(PHONE_WIDTH, 800);
+    show();
+    Web.get(server.port(), "/broken");
+    chromium.until("byId('alarm').className === 'bad'");
+    chromium.value("document.querySelector('#rows tr:last-child .name').click()");
+
+    assertEquals("" + PHONE_WIDTH, chromium.value("document.documentElement.scrollWidth"));
+    assertEquals("", chromium.value("[...document.querySelectorAll('header, section, table, th, td, dd, #alarm')]"
+        + ".filter(e => e.offsetWidth && e.getBoundingClientRect().right > " + PHONE_WIDTH + ")"
+        + ".map(e => e.tagName + ' ' + e.className + ' ' + e.innerText)"));
+    assertEquals("true", chromium.value("document.querySelector('.routes').getBoundingClientRect().top"
+        + " < document.querySelector('.actors').getBoundingClientRect().top"));
+  }
+}

@@ -1,0 +1,185 @@
+package io.fibry.dashboard;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.cluster.Cluster;
+import io.fibry.cluster.MemoryNetwork;
+import io.fibry.dashboard.StorePanel.StoreSample;
+import io.fibry.durable.Durable;
+import io.fibry.net.HttpException;
+import io.fibry.net.HttpRoutes;
+import io.fibry.net.HttpServer;
+import io.fibry.store.folder.FolderStore;
+import io.fibry.support.Patience;
+import io.fibry.time.ManualScheduler;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Tests the panels with values of the program, stores, nodes, and routes of servers. */
+class PanelsTest {
+  private static final long SECOND = 1_000_000_000;
+
+  private final ManualScheduler clock = new ManualScheduler();
+  private final ActorScope scope = ActorSystem.openScope("app");
+
+  @AfterEach
+  void close() {
+    scope.closeWithin(Duration.ZERO);
+  }
+
+  private String statistics(UnaryOperator<DashboardOptions> options) throws Exception {
+    try (var dashboard = Dashboard.open(scope, 0, options, clock)) {
+      return statistics(dashboard);
+    }
+  }
+
+  private static String statistics(Dashboard dashboard) throws Exception {
+    return Web.get(dashboard.port(), "/statistics");
+  }
+
+  @Test
+  void panelsShowValuesOfProgramOrItsException() throws Exception {
+    var values = new LinkedHashMap<String, Object>();
+    values.put("pending", 7);
+    values.put("broken", false);
+    values.put("state", "<b>");
+    values.put("unknown", null);
+
+    try (var dashboard = Dashboard.open(scope, 0, options -> options.withPanel("Store", () -> values)
+        .withPanel("Node", () -> {
+          throw new IllegalStateException("hush");
+        }))) {
+      var text = statistics(dashboard);
+
+      assertTrue(text.contains("\"panels\":[{\"title\":\"Store\",\"values\":{\"pending\":7,\"broken\":false,"
+          + "\"state\":\"\\u003cb\\u003e\",\"unknown\":\"null\"}},{\"title\":\"Node\",\"values\":"
+          + "{\"failed\":\"IllegalStateException\"}}]"), text);
+      assertFalse(text.contains("hush"), text);
+    }
+  }
+
+  private static HttpServer openServer(ActorScope scope) {
+    var routes = HttpRoutes.none().text("GET /orders/{id}", exchange -> "order").text("GET /broken", exchange -> {
+      throw new HttpException(502, "for a test");
+    }).text("GET /busy", exchange -> {
+      throw new HttpException(503, "for a test");
+    });
+    return HttpServer.open(scope.named("web"), 0, routes, options -> options);
+  }
+
+  private static void get(HttpServer server, String... paths) throws Exception {
+    long before = answered(server);
+    for (var path : paths) Web.get(server.port(), path);
+    Patience.eventually(() -> answered(server) == before + paths.length);
+  }
+
+  private static long answered(HttpServer server) {
+    return server.stats().stream().mapToLong(HttpServer.RouteStats::answered).sum();
+  }
+
+  @Test
+  void routesPanelCountsStatusesAndFindsErrors() throws Exception {
+    var server = openServer(scope);
+    get(server, "/orders/1");
+
+    try (var dashboard = Dashboard.open(scope, 0, options -> options.withRoutes("api", server), clock)) {
+      var firstText = statistics(dashboard);
+      assertTrue(firstText.contains("{\"title\":\"api\",\"routeCount\":3,\"routes\":[{\"route\":\"GET /orders/{id}\","
+          + "\"answered\":1,\"perSecond\":null,\"upgraded\":0,\"successful\":1,\"redirected\":0,\"clientErrors\":0,"
+          + "\"serverErrors\":0,\"unavailable\":0,\"p50Millis\":null,\"p99Millis\":null,\"openWebSockets\":0},"),
+          firstText);
+      assertFalse(firstText.contains("\"route\":\"none\""), firstText);
+      get(server, "/orders/1", "/orders/2", "/broken", "/busy", "/unknown");
+      clock.advance(Duration.ofSeconds(2));
+
+      var text = statistics(dashboard);
+
+      assertTrue(text.matches("(?s).*GET /orders/\\{id}\",\"answered\":3,\"perSecond\":1.0,\"upgraded\":0,"
+          + "\"successful\":3,.*\"p50Millis\":[0-9.]+,\"p99Millis\":[0-9.]+,\"openWebSockets\":0},.*"), text);
+      assertTrue(text.matches("(?s).*GET /broken\",[^}]*\"serverErrors\":1,\"unavailable\":0,[^}]*"
+          + "\"problems\":\\[\"failing\"]}.*"), text);
+      assertTrue(text.matches("(?s).*GET /busy\",[^}]*\"serverErrors\":0,\"unavailable\":1,[^}]*"
+          + "\"problems\":\\[\"unavailable\"]}.*"), text);
+      assertTrue(text.contains("\"routeCount\":4,") && text.contains("\"route\":\"none\",\"answered\":1,"), text);
+    }
+  }
+
+  @Test
+  void storePanelShowsHealthOfStore(@TempDir Path folder) throws Exception {
+    var counter = Durable.kind("counter", String.class).state(0).handler((n, message, context) -> n + 1);
+    try (var store = FolderStore.open(folder)) {
+      try (var actor = counter.newActor(scope.named("c"), store)) {
+        for (int i = 0; i < 3; i++) actor.sendMessage("count");
+      }
+      Patience.eventually(() -> store.health().turns() == 3 && store.health().pendingWrites() == 0);
+
+      var text = statistics(options -> options.withStore("orders", store));
+
+      assertTrue(text.contains("{\"title\":\"store orders\",\"values\":{\"turns\":3,\"turns per second\":null,"
+          + "\"refused turns\":0,\"pending writes\":0,\"pending messages\":0,\"parked messages\":0,\"actors\":1,"),
+          text);
+      assertTrue(text.matches("(?s).*\"last sync in ms\":[0-9.]+,\"size in MB\":[0-9.]+},\"problems\":\\[]}.*"), text);
+    }
+  }
+
+  private static FolderStore.Health health(long refused, long parked, boolean isFull, boolean isBroken) {
+    return new FolderStore.Health(9, refused, 0, 1, 0, parked, 4096,
+        new FolderStore.Syncs(3, Duration.ofMillis(6), Duration.ofMillis(2)), isFull, isBroken, List.of());
+  }
+
+  @Test
+  void storeThatRefusesOrParksIsProblemForOneMinute() {
+    assertEquals(List.of("broken", "full"), StoreSample.first("s", health(7, 7, true, true)).problems());
+    var sample = StoreSample.first("s", health(1, 1, false, false));
+    assertEquals(List.of(), sample.problems());
+
+    sample = sample.next(health(2, 2, false, false), SECOND);
+    for (int second = 0; second < 60; second++) {
+      assertEquals(List.of("refusing", "parking"), sample.problems());
+      sample = sample.next(health(2, 2, false, false), SECOND);
+    }
+    assertEquals(List.of(), sample.problems());
+    assertEquals(Map.entry("last sync in ms", 2.0), entry(sample.asMap(), "last sync in ms"));
+  }
+
+  private static Map.Entry<String, Object> entry(Map<String, Object> panel, String name) {
+    return Map.entry(name, ((Map<?, ?>) panel.get("values")).get(name));
+  }
+
+  @Test
+  void nodePanelShowsHealthUntilNodeHasLeft() throws Exception {
+    var cluster = Cluster.join("shop", MemoryNetwork.create(), options -> options.withNode("n1").withPartitions(8)
+        .withLease(Duration.ofMinutes(1)));
+    try (var dashboard = Dashboard.open(scope, 0, options -> options.withCluster(cluster), clock)) {
+      var text = statistics(dashboard);
+      assertTrue(text.contains("{\"title\":\"node n1 of shop\",\"values\":{\"lease\":\"valid\",\"connection\":\"open\","
+          + "\"members\":1,\"pending requests\":0},\"problems\":[]}"), text);
+
+      cluster.close();
+      clock.advance(Duration.ofSeconds(1));
+
+      assertTrue(statistics(dashboard).contains("\"problems\":[\"without lease\",\"disconnected\"]}"));
+    }
+  }
+
+  @Test
+  void nodePanelShowsPartitionsOfEachKind() {
+    var health = new Cluster.Health(true, Optional.of("no server"), Map.of("cart", 3), 2);
+
+    assertEquals("{\"title\":\"n\",\"values\":{\"lease\":\"valid\",\"connection\":\"no server\",\"members\":1,"
+        + "\"pending requests\":2,\"partitions of cart\":3},\"problems\":[\"disconnected\"]}",
+        JsonText.of(NodePanel.map("n", health, 1)));
+  }
+}

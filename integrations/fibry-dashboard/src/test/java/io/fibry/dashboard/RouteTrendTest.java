@@ -1,0 +1,106 @@
+package io.fibry.dashboard;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.fibry.dashboard.RoutesPanel.RoutesSample;
+import io.fibry.net.HttpServer.ResponseCounts;
+import io.fibry.net.HttpServer.ResponseTimes;
+import io.fibry.net.HttpServer.RouteStats;
+import io.fibry.net.HttpServer.TimeBucket;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** Tests the rates, times and problems of a route, which its counts in successive samples give. */
+class RouteTrendTest {
+  private static final long SECOND = 1_000_000_000;
+
+  /** Returns statistics with exchanges of up to 10 ms, and exchanges of 10 to 100 ms. */
+  private static RouteStats stats(String route, long fast, long slow, long serverErrors, long unavailable) {
+    long successful = fast + slow - serverErrors - unavailable;
+    return new RouteStats(route, new ResponseCounts(0, successful, 0, 0, serverErrors, unavailable),
+        new ResponseTimes(List.of(new TimeBucket(Duration.ofMillis(10), fast), new TimeBucket(Duration.ofMillis(100),
+            fast + slow)), fast + slow, Duration.ofMillis(10 * fast + 100 * slow)),
+        0);
+  }
+
+  private static RouteStats stats(long fast, long slow, long serverErrors, long unavailable) {
+    return stats("GET /", fast, slow, serverErrors, unavailable);
+  }
+
+  private static List<Object> ratesAndTimes(RouteTrend trend) {
+    var map = trend.asMap();
+    return List.of(map.get("perSecond"), map.get("p50Millis"), map.get("p99Millis"));
+  }
+
+  @Test
+  void percentilesAreOfRecentExchangesOnly() {
+    var trend = RouteTrend.first(stats(0, 1_000, 0, 0));
+    assertEquals(List.of(Double.NaN, Double.NaN, Double.NaN), ratesAndTimes(trend));
+
+    trend = trend.next(stats(100, 1_000, 0, 0), 10 * SECOND);
+
+    assertEquals(List.of(10.0, 5.0, 9.9), ratesAndTimes(trend));
+  }
+
+  @Test
+  void ratesCoverThirtyToSixtySeconds() {
+    var trend = RouteTrend.first(stats(0, 0, 0, 0));
+    for (int second = 1; second <= 300; second++) {
+      trend = trend.next(stats(second, 0, 0, 0), SECOND);
+      long seconds = trend.recentlyAnswered(); // one exchange a second
+      assertEquals(1.0, trend.asMap().get("perSecond"));
+      if (second >= 30 && (seconds < 30 || seconds >= 60)) assertEquals("30 to 59 seconds", seconds + " seconds");
+    }
+  }
+
+  @Test
+  void errorsAreProblemsFromOnePercentOn() {
+    var trend = RouteTrend.first(stats(0, 0, 0, 0));
+
+    assertEquals(List.of(), trend.problems());
+    assertEquals(List.of(), trend.next(stats(1_000, 0, 9, 9), SECOND).problems());
+    assertEquals(List.of("failing"), trend.next(stats(1_000, 0, 10, 0), SECOND).problems());
+    assertEquals(List.of("unavailable"), trend.next(stats(1_000, 0, 0, 10), SECOND).problems());
+    assertEquals(List.of("failing", "unavailable"), trend.next(stats(2, 0, 1, 1), SECOND).problems());
+  }
+
+  @Test
+  void errorsBeforeFirstSampleAreNoProblem() {
+    var trend = RouteTrend.first(stats(10, 0, 10, 0));
+
+    for (int second = 0; second < 90; second++) {
+      trend = trend.next(stats(10, 0, 10, 0), SECOND);
+      assertEquals(List.of(), trend.problems());
+    }
+  }
+
+  @Test
+  void oldErrorsAreNoProblem() {
+    var trend = RouteTrend.first(stats(0, 0, 0, 0)).next(stats(1, 0, 1, 0), SECOND);
+    assertEquals(List.of("failing"), trend.problems());
+
+    for (int second = 0; second < 60; second++) trend = trend.next(stats(1, 0, 1, 0), SECOND);
+
+    assertEquals(List.of(), trend.problems());
+  }
+
+  @Test
+  void failingAndBusiestRoutesAreShownInTheirOrder() {
+    var before = new ArrayList<RouteStats>();
+    var after = new ArrayList<RouteStats>();
+    for (int i = 0; i < 150; i++) {
+      before.add(stats("/" + i, 0, 0, 0, 0));
+      after.add(stats("/" + i, i == 7 ? 1 : i, 0, i == 7 ? 1 : 0, 0));
+    }
+
+    var rows = (List<?>) RoutesSample.first("api", before).next(after, SECOND).asMap().get("routes");
+
+    assertEquals(RoutesSample.MAX_ROWS, rows.size());
+    assertEquals("/7", ((Map<?, ?>) rows.getFirst()).get("route"));
+    assertEquals("/51", ((Map<?, ?>) rows.get(1)).get("route"));
+    assertEquals("/149", ((Map<?, ?>) rows.getLast()).get("route"));
+  }
+}
