@@ -40,7 +40,8 @@ class HttpMethodsTest extends FileFixture {
           throw new HttpException(409, "no");
         })
         .text("/all", HttpExchange::method).files("/files", folder);
-    open(routes -> all.apply(HttpRoutes.none().webSocket("GET /socket", connection -> {}))
+    open(routes -> all.apply(HttpRoutes.none().webSocket("GET /socket", connection -> {})
+        .webSocket("/news", connection -> {}).text("POST /news", exchange -> "posted"))
         .mount("/in/{name}", all.apply(HttpRoutes.none()))
         .intercept((exchange, next) -> {
           exchange.header("X-Around", "yes");
@@ -59,7 +60,7 @@ class HttpMethodsTest extends FileFixture {
 
     assertEquals("", body(response));
     if (!path.equals("/socket")) assertEquals(head(send("GET", path)), head(response));
-    else assertTrue(response.startsWith("HTTP/1.1 405 ") && header(response, "Allow").equals("GET"), response);
+    else assertTrue(response.startsWith("HTTP/1.1 405 ") && header(response, "Allow").equals("GET, OPTIONS"), response);
   }
 
   @Promise("27.12")
@@ -71,7 +72,8 @@ class HttpMethodsTest extends FileFixture {
       /files           | GET, HEAD, OPTIONS
       /files/digits.txt | GET, HEAD, OPTIONS
       /files/none      | GET, HEAD, OPTIONS
-      /socket          | GET, HEAD, OPTIONS
+      /socket          | GET, OPTIONS
+      /news            | GET, OPTIONS, POST
       /in/1/text       | GET, HEAD, OPTIONS, POST
       /in/1/object/7   | GET, HEAD, OPTIONS
       /in/1/stream     | GET, HEAD, OPTIONS
@@ -84,6 +86,14 @@ class HttpMethodsTest extends FileFixture {
 
     assertEquals("204", codeAndBody(response));
     assertEquals(methods, header(response, "Allow"));
+  }
+
+  @Test
+  void routeForAllMethodsTakesMethodsThatWebSocketDoesNot() throws IOException {
+    open(routes -> routes.webSocket("/news", connection -> {}).text("/{page}", HttpExchange::method));
+
+    assertEquals("200 PUT", codeAndBody(send("PUT", "/news")));
+    assertEquals("426", RawClient.codes(send("GET", "/news")));
   }
 
   @Test

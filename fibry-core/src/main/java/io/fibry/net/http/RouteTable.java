@@ -35,8 +35,25 @@ public final class RouteTable {
    *
    * @param settings the settings of the mounted routes from which the entry comes; they come before
    * the settings of the table
+   * @param isWebSocket whether the route is a WebSocket, which takes only GET, whatever its pattern
    */
-  record RouteEntry(RoutePattern pattern, RouteHandler handler, RouteSettings settings) {}
+  record RouteEntry(RoutePattern pattern, RouteHandler handler, RouteSettings settings, boolean isWebSocket) {
+
+    boolean matchesMethod(String method) {
+      return isWebSocket ? method.equals("GET") : pattern.matchesMethod(method);
+    }
+
+    /** Returns the methods that the route takes; empty if it takes all. */
+    private List<String> methods() {
+      if (isWebSocket) return List.of("GET");
+      return pattern.method().map(method -> method.equals("GET") ? List.of("GET", "HEAD") : List.of(method))
+          .orElse(List.of());
+    }
+
+    private RouteEntry with(RouteHandler newHandler, RouteSettings newSettings) {
+      return new RouteEntry(pattern, newHandler, newSettings, isWebSocket);
+    }
+  }
 
   private final List<RouteEntry> entries; // all routes; the most exact route first
   // routes without names in braces, by path; unchanged after the constructor
@@ -77,11 +94,11 @@ public final class RouteTable {
     var method = RoutePattern.of(path).method();
     if (method.isPresent() && !method.get().equals("GET"))
       throw new IllegalArgumentException("'" + path + "' cannot be a WebSocket, which begins with a GET; give a path");
-    return withRoute(path, handler);
+    return with(new RouteEntry(RoutePattern.of(path), handler, RouteSettings.NONE, true));
   }
 
   public RouteTable withRoute(String pattern, RouteHandler handler) {
-    return with(new RouteEntry(RoutePattern.of(pattern), handler, RouteSettings.NONE));
+    return with(new RouteEntry(RoutePattern.of(pattern), handler, RouteSettings.NONE, false));
   }
 
   private RouteTable with(RouteEntry newEntry) {
@@ -104,7 +121,7 @@ public final class RouteTable {
     var table = this;
     for (var entry : mounted.entries)
       table = table.with(new RouteEntry(entry.pattern.below(path), entry.handler,
-          entry.settings.within(mounted.settings)));
+          entry.settings.within(mounted.settings), entry.isWebSocket));
     return table;
   }
 
@@ -147,7 +164,7 @@ public final class RouteTable {
 
   /** Returns a table that runs the code around each route of this table. */
   public RouteTable intercept(Handler.Interceptor<HttpExchange> code) {
-    return map(entry -> new RouteEntry(entry.pattern, intercept(code, entry), entry.settings));
+    return map(entry -> entry.with(intercept(code, entry), entry.settings));
   }
 
   /**
@@ -155,7 +172,7 @@ public final class RouteTable {
    * combine them for each request.
    */
   RouteTable withSettingsInEntries() {
-    return map(entry -> new RouteEntry(entry.pattern, entry.handler, entry.settings.within(settings)));
+    return map(entry -> entry.with(entry.handler, entry.settings.within(settings)));
   }
 
   private RouteTable map(UnaryOperator<RouteEntry> change) {
@@ -188,8 +205,8 @@ public final class RouteTable {
    */
   RouteEntry find(String method, String path) {
     if (path.equals(RequestTarget.SERVER.path())) return null;
-    for (var entry : fixed.getOrDefault(path, List.of())) if (entry.pattern.matchesMethod(method)) return entry;
-    for (var entry : others) if (entry.pattern.matchesPath(path) && entry.pattern.matchesMethod(method)) return entry;
+    for (var entry : fixed.getOrDefault(path, List.of())) if (entry.matchesMethod(method)) return entry;
+    for (var entry : others) if (entry.pattern.matchesPath(path) && entry.matchesMethod(method)) return entry;
     return null;
   }
 
@@ -201,9 +218,8 @@ public final class RouteTable {
     var methods = new TreeSet<String>();
     boolean isAsterisk = path.equals(RequestTarget.SERVER.path());
     for (var entry : entries)
-      if (isAsterisk || entry.pattern.matchesPath(path)) entry.pattern.method().ifPresent(methods::add);
+      if (isAsterisk || entry.pattern.matchesPath(path)) methods.addAll(entry.methods());
     if (methods.isEmpty() && !isAsterisk) return "";
-    if (methods.contains("GET")) methods.add("HEAD");
     methods.add("OPTIONS");
     return String.join(", ", methods);
   }

@@ -28,8 +28,7 @@ public record WebSocketHandshake(ServerExchange exchange, WebSocketSettings sett
   }
 
   private void handle(Handler<WebSocketConnection> handler) throws IOException {
-    if (!exchange.method().equals("GET")) refuse(405, "a request for a WebSocket must use GET", "Allow", "GET");
-    else if (!exchange.head.isHttp11 || !hasToken("upgrade", "websocket") || !hasToken("connection", "upgrade"))
+    if (!exchange.head.isHttp11 || !hasToken("upgrade", "websocket") || !hasToken("connection", "upgrade"))
       refuse(426, "this path is a WebSocket; send HTTP/1.1 with the headers of an upgrade", "Upgrade", "websocket",
           "Connection", "Upgrade", "Sec-WebSocket-Version", VERSION);
     else if (!header("sec-websocket-version").equals(VERSION))

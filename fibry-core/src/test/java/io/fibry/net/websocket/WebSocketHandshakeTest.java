@@ -102,6 +102,7 @@ class WebSocketHandshakeTest {
     assertEquals("" + code, code == 101 ? response.substring(9, 12) : RawClient.codes(response), response);
     if (code == 426) assertTrue(response.contains("\r\nSec-WebSocket-Version: 13\r\n")
         && response.contains("\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"), response);
+    if (code == 405) assertTrue(response.contains("\r\nAllow: GET, OPTIONS\r\n"), response);
   }
 
   @Test
