@@ -1,6 +1,7 @@
 package io.fibry.net;
 
 import io.fibry.block.ChangedCopy;
+import io.fibry.net.socket.ClientOutbox;
 import io.fibry.net.socket.ListenerLimits;
 import io.fibry.net.tcp.TcpSettings;
 import java.net.InetAddress;
@@ -33,7 +34,7 @@ public final class TcpOptions implements Cloneable {
   private Duration writeLimit = Duration.ofSeconds(30);
   private Duration drainLimit = Duration.ofSeconds(10);
   private int maxFrame = 1_000_000;
-  private int maxUnsent = 1_000_000;
+  private int maxUnsent; // bytes; 0 means two messages of maxFrame bytes, but at least 1 MB
   private Optional<ServerTls> tls = Optional.empty();
 
   private TcpOptions() {}
@@ -127,9 +128,11 @@ public final class TcpOptions implements Cloneable {
 
   /**
    * Limits the unsent bytes of a {@code lineActor} or {@code frameActor}. If they exceed the limit,
-   * the client is cut off. Each message counts as its own bytes and 32 bytes more.
+   * the client is cut off. Each message counts as its own bytes and 32 bytes more. A message that
+   * exceeds the limit alone is a dead letter, and its client is not cut off.
    *
-   * @param bytes by default 1 MB; at least 1
+   * @param bytes at least 1; by default enough for two lines or frames of the maximum length, and
+   * at least 1 MB
    * @return a changed copy
    */
   public TcpOptions withMaxUnsent(int bytes) {
@@ -168,6 +171,16 @@ public final class TcpOptions implements Cloneable {
     var handshakeLimit = Collections.min(List.of(HANDSHAKE_LIMIT, idleLimit));
     var limits = new ListenerLimits(address, sockets, maxConnections, handshakeLimit, idleLimit, totalLimit, writeLimit,
         drainLimit, Collections.min(List.of(handshakeLimit, totalLimit, writeLimit)));
-    return new TcpSettings(limits, maxFrame, maxUnsent, tls.map(ServerTls::engines));
+    return new TcpSettings(limits, maxFrame, maxUnsent == 0 ? defaultMaxUnsent() : maxUnsent,
+        tls.map(ServerTls::engines));
+  }
+
+  /**
+   * Returns enough for two messages: a client may already have received a message, and replied to
+   * it, when the server still counts this message as unsent.
+   */
+  private int defaultMaxUnsent() {
+    long maxMessage = Integer.BYTES + (long) maxFrame; // a frame begins with its length
+    return Math.clamp(2 * maxMessage + ClientOutbox.OVERHEAD, 1_000_000, Integer.MAX_VALUE);
   }
 }

@@ -27,6 +27,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests the actors whose messages a connection sends to its client as lines or frames. */
 @SuppressWarnings("try") // some clients are opened but not used
@@ -242,6 +243,41 @@ class LineActorTest {
         client.sendMessage("äö€😀" + '\ud800'); // half of a surrogate pair, which becomes '?'
         assertEquals("äö€😀?", peer.readLine());
       }
+    }
+  }
+
+  @Promise("25.14")
+  @ParameterizedTest
+  @ValueSource(ints = {10, 1_000_000, 3_000_000})
+  void twoMessagesOfMaxLengthMayBeUnsent(int maxFrame) {
+    for (boolean isLine : new boolean[] {true, false}) {
+      var accepted = new CompletableFuture<Boolean>();
+      var acceptor = net.open(connection -> {
+        var text = "x".repeat(maxFrame);
+        accepted.complete(isLine ? connection.lineActor().sendMessages(List.of(text, text))
+            : connection.frameActor().sendMessages(List.of(text.getBytes(), text.getBytes())));
+        connection.inputStream().read();
+      }, o -> o.withMaxFrame(maxFrame));
+      try (var peer = new Peer(acceptor.port())) {
+        assertTrue(Patience.value(accepted));
+        if (isLine) for (int i = 0; i < 2; i++) assertEquals("x".repeat(maxFrame), peer.readLine());
+      }
+      acceptor.close();
+    }
+  }
+
+  @Promise("25.14")
+  @Test
+  void linesOfMaxLengthCanBeSentBackByDefault() {
+    var acceptor = net.open(connection -> {
+      for (var line : connection.lines()) connection.lineActor().sendMessage(line);
+    }, o -> o);
+    try (var peer = new Peer(acceptor.port())) {
+      for (var line : List.of("x".repeat(1_000_000), "ä".repeat(500_000)))
+        for (int i = 0; i < 20; i++) { // without a pause after an echo
+          peer.send(line + "\n");
+          assertEquals(line, peer.readLine());
+        }
     }
   }
 
