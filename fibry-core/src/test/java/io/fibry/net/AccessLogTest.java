@@ -5,16 +5,23 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.fibry.support.Patience;
 import io.fibry.testing.Promise;
 import java.io.IOException;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.SocketException;
 import java.security.Principal;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.stream.Stream;
+import javax.net.ServerSocketFactory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Tests which values of a request reach the access log, even if the server refuses the request. */
@@ -76,6 +83,55 @@ class AccessLogTest {
 
     assertEquals(expected, entry.status() + " " + entry.method() + "|" + entry.path() + "|" + entry.query().orElse("")
         + "|" + entry.protocol() + "|" + entry.userAgent().orElse(""));
+  }
+
+  /** Makes sockets to which nothing can be written, as if each client had disconnected. */
+  private static final class DisconnectedClients extends ServerSocketFactory {
+    @Override
+    public ServerSocket createServerSocket(int port, int backlog, InetAddress address) throws IOException {
+      return new ServerSocket(port, backlog, address) {
+        @Override
+        public Socket accept() throws IOException {
+          var socket = new Socket() {
+            @Override
+            public OutputStream getOutputStream() {
+              return new OutputStream() {
+                @Override
+                public void write(int oneByte) throws IOException {
+                  throw new SocketException("Broken pipe");
+                }
+              };
+            }
+          };
+          implAccept(socket);
+          return socket;
+        }
+      };
+    }
+
+    @Override
+    public ServerSocket createServerSocket(int port) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public ServerSocket createServerSocket(int port, int backlog) {
+      throw new UnsupportedOperationException();
+    }
+  }
+
+  @Promise("27.35")
+  @ParameterizedTest
+  @CsvSource({"GET /b HTTP/9.9, 505", "GET /b HTTP/1.1, 200"})
+  void requestWhoseResponseCannotBeWrittenIsLogged(String line, int status) throws IOException {
+    server = HttpServer.open(net.scope.anonymous(), 0, HttpRoutes.none().text("/{any...}", exchange -> "x"),
+        o -> o.withServerSockets(new DisconnectedClients()).withAccessLog(log::add));
+    try (var client = new RawClient(server.port())) {
+      client.send(line + "\r\nHost: a\r\n\r\n");
+
+      var entry = Patience.nextOf(log);
+      assertEquals(status + " GET /b", entry.status() + " " + entry.method() + " " + entry.path());
+    }
   }
 
   @Promise("27.35")

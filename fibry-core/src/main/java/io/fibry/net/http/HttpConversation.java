@@ -77,8 +77,11 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
     } catch (RequestRefusedException refusal) {
       var response = new ServerResponse(out, true, false, false, false);
       useErrorBody(response, routes.settings, Optional.empty());
-      refuse(response, refusal.code);
-      server.exchangeEnded(head, null, response, socket, startNanos);
+      try {
+        refuse(response, refusal.code);
+      } finally {
+        server.exchangeEnded(head, null, response, socket, startNanos);
+      }
       linger();
       return false;
     }
