@@ -10,14 +10,20 @@ import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.FileTime;
 import java.security.GeneralSecurityException;
+import java.security.Key;
 import java.security.KeyFactory;
 import java.security.KeyStore;
 import java.security.PrivateKey;
+import java.security.PublicKey;
 import java.security.Signature;
 import java.security.cert.Certificate;
 import java.security.cert.CertificateFactory;
+import java.security.interfaces.RSAKey;
+import java.security.spec.AlgorithmParameterSpec;
 import java.security.spec.InvalidKeySpecException;
+import java.security.spec.MGF1ParameterSpec;
 import java.security.spec.PKCS8EncodedKeySpec;
+import java.security.spec.PSSParameterSpec;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
@@ -45,6 +51,8 @@ final class PemFiles implements Supplier<SSLContext> {
       Pattern.compile("-----BEGIN ENCRYPTED PRIVATE KEY-----|(?m)^Proc-Type:\\s*4\\s*,\\s*ENCRYPTED");
   private static final char[] NO_PASSWORD = {};
   private static final byte[] SIGNED_SAMPLE = {0};
+  private static final PSSParameterSpec DEFAULT_PSS =
+      new PSSParameterSpec("SHA-256", "MGF1", MGF1ParameterSpec.SHA256, 32, PSSParameterSpec.TRAILER_FIELD_BC);
   private static final List<PemState> MISSING = List.of();
 
   /**
@@ -194,7 +202,7 @@ final class PemFiles implements Supplier<SSLContext> {
       throw new GeneralSecurityException("the key is malformed, or has another algorithm than the certificate ("
           + algorithm + "): " + Lines.message(malformed), malformed);
     }
-    checkPair(privateKey, certificate);
+    checkPair(privateKey, certificate.getPublicKey());
     return privateKey;
   }
 
@@ -202,18 +210,25 @@ final class PemFiles implements Supplier<SSLContext> {
    * Checks that the key belongs to the certificate. If it did not, each handshake would fail, and
    * no text would say why.
    */
-  private static void checkPair(PrivateKey key, Certificate certificate) throws GeneralSecurityException {
+  static void checkPair(PrivateKey key, PublicKey publicKey) throws GeneralSecurityException {
     var signature = Signature.getInstance(switch (key.getAlgorithm()) {
       case "EC" -> "SHA256withECDSA";
       case "RSA" -> "SHA256withRSA";
       default -> key.getAlgorithm(); // such as EdDSA
     });
+    if (key.getAlgorithm().equals("RSASSA-PSS"))
+      signature.setParameter(pssParameters(key).or(() -> pssParameters(publicKey)).orElse(DEFAULT_PSS));
     signature.initSign(key);
     signature.update(SIGNED_SAMPLE);
     var signatureBytes = signature.sign();
-    signature.initVerify(certificate.getPublicKey());
+    signature.initVerify(publicKey);
     signature.update(SIGNED_SAMPLE);
     if (!signature.verify(signatureBytes)) throw new GeneralSecurityException("the key belongs to another certificate");
+  }
+
+  /** Returns the parameters to which the key is restricted; empty if it may be used with any. */
+  private static Optional<AlgorithmParameterSpec> pssParameters(Key key) {
+    return key instanceof RSAKey rsaKey ? Optional.ofNullable(rsaKey.getParams()) : Optional.empty();
   }
 
   private static SSLContext contextOf(Certificate[] chain, PrivateKey key, TrustManager[] trustManagers)

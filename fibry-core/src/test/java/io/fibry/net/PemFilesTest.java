@@ -3,6 +3,7 @@ package io.fibry.net;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.support.Certificates;
@@ -13,6 +14,11 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
+import java.security.GeneralSecurityException;
+import java.security.KeyPairGenerator;
+import java.security.spec.MGF1ParameterSpec;
+import java.security.spec.PSSParameterSpec;
+import java.security.spec.RSAKeyGenParameterSpec;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -131,6 +137,23 @@ class PemFilesTest {
     Files.writeString(key, "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----\n");
     stamp(3);
     assertRefused("java.lang.IllegalArgumentException: the private key in key.pem is encrypted");
+  }
+
+  /** OpenSSL can restrict a key for RSASSA-PSS to one digest, with one length of the salt. */
+  @Promise("27.29")
+  @Test
+  void pairOfRestrictedPssKeysIsAccepted() throws Exception {
+    var generator = KeyPairGenerator.getInstance("RSASSA-PSS");
+    var restriction =
+        new PSSParameterSpec("SHA-384", "MGF1", MGF1ParameterSpec.SHA384, 48, PSSParameterSpec.TRAILER_FIELD_BC);
+    generator.initialize(new RSAKeyGenParameterSpec(2048, RSAKeyGenParameterSpec.F4, restriction));
+    var pair = generator.generateKeyPair();
+    var other = generator.generateKeyPair();
+
+    PemFiles.checkPair(pair.getPrivate(), pair.getPublic());
+    var refusal = assertThrows(GeneralSecurityException.class,
+        () -> PemFiles.checkPair(pair.getPrivate(), other.getPublic()));
+    assertEquals("the key belongs to another certificate", refusal.getMessage());
   }
 
   /** Writes a new pair of files piece by piece, and the certificate first. */

@@ -94,7 +94,7 @@ class TlsFilesTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"EC", "RSA", "Ed25519"})
+  @ValueSource(strings = {"EC", "RSA", "RSASSA-PSS", "Ed25519"})
   void keyOfAnyAlgorithmIsAccepted(String algorithm) throws Exception {
     write("server", algorithm);
 

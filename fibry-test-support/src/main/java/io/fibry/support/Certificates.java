@@ -29,7 +29,7 @@ public final class Certificates {
    * Returns a key and its certificate for localhost. Equal arguments give the same key.
    *
    * @param name the common name of the certificate
-   * @param algorithm EC, RSA or Ed25519
+   * @param algorithm EC, RSA, RSASSA-PSS or Ed25519
    */
   public static KeyStore of(String name, String algorithm) {
     return CACHE.computeIfAbsent(name + "." + algorithm, cacheKey -> create(name, algorithm));
@@ -43,7 +43,7 @@ public final class Certificates {
           "-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC", "-genkeypair", "-alias", "key", "-keyalg", algorithm,
           "-dname", "CN=" + name, "-ext", "san=dns:localhost,ip:127.0.0.1", "-keystore", file.toString(), "-storetype",
           "PKCS12", "-storepass", new String(PASSWORD), "-validity", "3650"));
-      if (algorithm.equals("RSA")) command.addAll(List.of("-keysize", "2048")); // a longer key would take seconds
+      if (algorithm.startsWith("RSA")) command.addAll(List.of("-keysize", "2048")); // a longer key would take seconds
       try (var keytool = Child.start(command)) {
         keytool.awaitExit(0);
       }
