@@ -9,7 +9,7 @@ import java.util.function.Consumer;
  * long it lasts. Its actor is busy all the time, although no step takes long. Therefore dumps, the
  * texts of time-outs and the watchdog describe the current step and its duration, not the whole
  * message. Each completed step counts as one handled message, and the message itself does not
- * count.
+ * count. A flight recording has no event of the message.
  *
  * <p>The methods without a parameter are called by threads that observe the actor, so they must be
  * quick and thread-safe.

@@ -18,6 +18,7 @@ import io.fibry.engine.message.Envelope;
 import io.fibry.engine.message.JfrEvents;
 import io.fibry.engine.message.RequestFailures;
 import io.fibry.engine.message.RequestFuture;
+import io.fibry.spi.MultiStepMessage;
 import java.lang.invoke.ConstantBootstraps;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -489,8 +490,9 @@ final class Activation extends HandlerContext implements WokenDrain {
     var outerAskers = hasAskers ? AskChainLocals.beginHandling(newBaggage.askers) : null;
     try {
       if (closeables != null) restoreBaggage(closeables);
-      Object event = JfrEvents.begin(isInline() ? 0 : newBaggage == null ? JfrEvents.UNKNOWN
-          : newBaggage.waitedNanos());
+      // the client of a connection decides how long its handling takes, so it is not recorded
+      Object event = newMessage instanceof MultiStepMessage ? null
+          : JfrEvents.begin(isInline() ? 0 : newBaggage == null ? JfrEvents.UNKNOWN : newBaggage.waitedNanos());
       long decision = deliverInContext(newMessage, newRequest, closeables);
       if (event != null) JfrEvents.end(event, cell, newMessage);
       return decision;

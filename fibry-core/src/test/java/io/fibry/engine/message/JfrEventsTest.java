@@ -16,6 +16,7 @@ import io.fibry.Strategy;
 import io.fibry.engine.cell.Cell;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.spi.MultiStepMessage;
 import io.fibry.support.Patience;
 import io.fibry.testing.Gate;
 import io.fibry.testing.Promise;
@@ -154,6 +155,32 @@ class JfrEventsTest {
 
       assertEquals(List.of(String.class.getName(), Task.class.getName(), Integer.class.getName(), Long.class.getName()),
           recorder.events("several").stream().map(JfrEventsTest::type).toList());
+    }
+  }
+
+  private record Connection() implements MultiStepMessage {
+    @Override
+    public Object currentStep() {
+      return null;
+    }
+
+    @Override
+    public long completedSteps() {
+      return 2;
+    }
+  }
+
+  @Promise("15.1")
+  @Test
+  void messageOfManyStepsIsNotRecorded() {
+    var actor = scope.named("server").newActor((Object message) -> {});
+    try (var recorder = Recorder.of("fibry.Message")) {
+      actor.sendMessage(new Connection());
+      actor.sendMessage("message");
+      actor.close();
+
+      assertEquals(String.class.getName(), type(onlyEvent(recorder.events("server"))));
+      assertEquals(3, scope.report().handled());
     }
   }
 
