@@ -2,10 +2,7 @@ package io.fibry.net;
 
 import io.fibry.ActorStoppedException;
 import io.fibry.AskTimeoutException;
-import io.fibry.CircuitOpenException;
-import io.fibry.MailboxFullException;
 import io.fibry.RequestException;
-import io.fibry.RequestOutcome;
 import io.fibry.block.Throwables;
 import java.util.Objects;
 
@@ -43,9 +40,11 @@ public final class HttpException extends RuntimeException {
    * Other web servers that ask actors can respond with the same status.
    *
    * <p>The status is 503 if an actor refused the request or has ended, or if a circuit breaker is
-   * open. A response with this status should have the header {@code Retry-After}. The status is 504
-   * if the answer is late, even if the request is stored and will be handled later. An
-   * {@code HttpException} has its own status, and any other failure has 500.
+   * open. It is also 503 if the request was not handled for another reason, such as an unavailable
+   * node; the outcome is then {@link io.fibry.RequestOutcome#NOT_DONE}. A response with this status
+   * should have the header {@code Retry-After}. The status is 504 if the answer is late, even if
+   * the request is stored and will be handled later. An {@code HttpException} has its own status,
+   * and any other failure has 500.
    *
    * @param failure the failure; a {@code RequestException} may be wrapped in the exceptions of
    * futures
@@ -54,11 +53,13 @@ public final class HttpException extends RuntimeException {
   public static int statusOf(Throwable failure) {
     return switch (Throwables.requestExceptionIn(Objects.requireNonNull(failure, "failure"))) {
       case HttpException thrown -> thrown.status;
-      case MailboxFullException full -> 503;
       case ActorStoppedException stopped -> 503;
-      case CircuitOpenException open -> 503;
       case AskTimeoutException timeout -> 504;
-      case RequestException unanswered when unanswered.outcome() == RequestOutcome.WILL_BE_DONE -> 504;
+      case RequestException unanswered -> switch (unanswered.outcome()) {
+        case NOT_DONE -> 503; // such as a full mailbox or an open circuit breaker
+        case WILL_BE_DONE -> 504;
+        case UNKNOWN -> 500;
+      };
       default -> 500;
     };
   }

@@ -13,9 +13,10 @@ import java.util.function.UnaryOperator;
  * connection one after the other. With {@code Strategy.CALLER} there is one connection at a time.
  * Thread-safe.
  *
- * <p>If a handler throws a {@code MailboxFullException}, {@code ActorStoppedException} or
- * {@code CircuitOpenException}, the response is 503. After an {@code AskTimeoutException}, or if a
- * stored request is not answered in time, the response is 504. After any other exception the
+ * <p>If a handler throws a {@code MailboxFullException}, {@code ActorStoppedException},
+ * {@code CircuitOpenException}, or another exception of a request that was not handled, the
+ * response is 503. After an {@code AskTimeoutException}, or if a stored request is not answered in
+ * time, the response is 504: see {@link HttpException#statusOf}. After any other exception the
  * response is 500, with a number that is also in the log. The failure policy of the builder is not
  * applied.
  *

@@ -16,8 +16,8 @@ import javax.net.ssl.SSLSession;
  * {@link java.io.UncheckedIOException} if the client has disconnected without a close or broken the
  * protocol, or if the server has cut it off. Pings are answered while the handler reads.
  *
- * <p>If a handler throws {@code MailboxFullException}, {@code ActorStoppedException} or
- * {@code CircuitOpenException}, the connection is closed with 1013. After any other exception it is
+ * <p>If a handler throws an exception for which {@link HttpException#statusOf} returns 503, such as
+ * {@code MailboxFullException}, the connection is closed with 1013. After any other exception it is
  * closed with 1011 and a number that is in the log. {@link HttpRoutes#onFailure} has no effect.
  * Code {@linkplain HttpRoutes#intercept around} the route may refuse the request and set headers of
  * the response, and continues when the conversation is over.

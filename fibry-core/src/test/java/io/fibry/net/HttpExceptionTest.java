@@ -40,6 +40,9 @@ class HttpExceptionTest extends HttpFixture {
     statuses.put(new ActorStoppedException("ended", "shop", "hat", new ExitReason.Stopped()), 503);
     statuses.put(new CircuitOpenException("open", "shop", "hat"), 503);
     statuses.put(new AskTimeoutException("late", "shop", "hat", Duration.ofSeconds(1), null), 504);
+    statuses.put(new AskTimeoutException("late", "shop", "hat", Duration.ofSeconds(1), null, RequestOutcome.NOT_DONE),
+        504);
+    statuses.put(unanswered(RequestOutcome.NOT_DONE), 503);
     statuses.put(unanswered(RequestOutcome.WILL_BE_DONE), 504);
     statuses.put(unanswered(RequestOutcome.UNKNOWN), 500);
     statuses.put(new NoReplyException("no reply", "shop", "hat"), 500);
@@ -63,7 +66,9 @@ class HttpExceptionTest extends HttpFixture {
     for (var expected : statuses().entrySet()) {
       var text = expected.getKey().toString();
       assertEquals(expected.getValue(), HttpException.statusOf(expected.getKey()), text);
-      assertEquals(expected.getValue(), send(request("/" + number++)).statusCode(), text);
+      var response = send(request("/" + number++));
+      assertEquals(expected.getValue(), response.statusCode(), text);
+      assertEquals(expected.getValue() == 503, response.headers().firstValue("Retry-After").isPresent(), text);
     }
   }
 

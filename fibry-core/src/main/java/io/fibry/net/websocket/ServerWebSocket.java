@@ -1,12 +1,9 @@
 package io.fibry.net.websocket;
 
 import io.fibry.Actor;
-import io.fibry.ActorStoppedException;
-import io.fibry.CircuitOpenException;
 import io.fibry.Handler;
-import io.fibry.MailboxFullException;
 import io.fibry.block.StackSafeLock;
-import io.fibry.block.Throwables;
+import io.fibry.net.HttpException;
 import io.fibry.net.WebSocketClose;
 import io.fibry.net.WebSocketConnection;
 import io.fibry.net.WebSocketMessage;
@@ -110,14 +107,10 @@ final class ServerWebSocket implements WebSocketConnection, WebSocketReader.Fram
     if (socket.isClosed() || isClosing()) {
       if (!(failure instanceof InterruptedException || failure instanceof CancellationException))
         exchange.failureLog.log(failure, exchange, "not at all, because the connection was closed");
-    } else switch (Throwables.requestExceptionIn(failure)) {
-      case MailboxFullException full -> close(CloseFrame.closeWith(CloseFrame.TRY_LATER));
-      case ActorStoppedException stopped -> close(CloseFrame.closeWith(CloseFrame.TRY_LATER));
-      case CircuitOpenException open -> close(CloseFrame.closeWith(CloseFrame.TRY_LATER));
-      default -> {
-        exchange.failureLog.log(failure, exchange, "" + CloseFrame.INTERNAL_ERROR);
-        close(new WebSocketClose(CloseFrame.INTERNAL_ERROR, "Internal server error " + exchange.failureNumber()));
-      }
+    } else if (HttpException.statusOf(failure) == 503) close(CloseFrame.closeWith(CloseFrame.TRY_LATER));
+    else {
+      exchange.failureLog.log(failure, exchange, "" + CloseFrame.INTERNAL_ERROR);
+      close(new WebSocketClose(CloseFrame.INTERNAL_ERROR, "Internal server error " + exchange.failureNumber()));
     }
   }
 

@@ -11,6 +11,8 @@ import io.fibry.DeadLetter;
 import io.fibry.ExitReason;
 import io.fibry.Handler;
 import io.fibry.MailboxFullException;
+import io.fibry.RequestException;
+import io.fibry.RequestOutcome;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.net.AccessLogEntry;
@@ -332,6 +334,21 @@ class WebSocketContractTest {
     try (var logged = new Logged(); var peer = open(connection -> actor.ask("anybody?"))) {
       assertEquals("close 1013", peer.next().toString());
       assertInstanceOf(expectedFailure, Patience.value(outcome));
+      peer.close(1013);
+      assertEquals(List.of("end"), peer.readToEnd());
+      assertEquals("", logged.entriesAbout("web"));
+    }
+  }
+
+  @Promise("27.19")
+  @Test
+  void requestThatWasNotHandledClosesWebSocketWith1013() {
+    try (var logged = new Logged(); var peer = open(connection -> {
+      throw new RequestException("no node has the actor", "shop", "hat", null, RequestOutcome.NOT_DONE) {
+        private static final long serialVersionUID = 1;
+      };
+    })) {
+      assertEquals("close 1013", peer.next().toString());
       peer.close(1013);
       assertEquals(List.of("end"), peer.readToEnd());
       assertEquals("", logged.entriesAbout("web"));
