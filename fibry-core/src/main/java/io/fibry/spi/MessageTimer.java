@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * {@link MultiStepMessage} records its wait and each of its steps, but not the whole message. The
  * wait of a message that the timer of an entity sends does not include the timer's delay.
  */
+@SuppressWarnings("exports") // nullness annotations
 public abstract class MessageTimer implements ContextPropagator<MessageTimer.@Nullable SendTime> {
 
   /** The time at which a message was sent. */
