@@ -73,10 +73,6 @@ public final class OpenTelemetryMetrics implements AutoCloseable {
     return new OpenTelemetryMetrics(openTelemetry.getMeter(INSTRUMENTATION), attributes);
   }
 
-  Meter meter() {
-    return meter;
-  }
-
   /** Returns the attributes of all metrics, and another attribute. */
   Attributes attributesWith(String key, String value) {
     return attributes.toBuilder().put(key, Objects.requireNonNull(value, key)).build();
@@ -247,7 +243,7 @@ public final class OpenTelemetryMetrics implements AutoCloseable {
         if (ManagementFactory.getPlatformMBeanServer()
             .getAttribute(new ObjectName(bean), attribute) instanceof Number number && number.longValue() >= 0)
           values.put(suffix, number.longValue());
-      } catch (JMException unknown) { // an older JVM
+      } catch (JMException | RuntimeException unknown) { // an older JVM, or a scheduler without such a count
       }
     });
     return values;
@@ -257,7 +253,7 @@ public final class OpenTelemetryMetrics implements AutoCloseable {
     return duration.toNanos() / 1e9;
   }
 
-  /** Removes the metrics. */
+  /** Removes the metrics. The SDK keeps the durations of HTTP exchanges that were recorded. */
   @Override
   public synchronized void close() {
     for (var registration : registrations) {
