@@ -125,7 +125,7 @@ class MessageTimerTest {
   @Test
   void messageOfEntityTimerIsMeasuredOnce() {
     var entities = Entities.open(scope.anonymous(), Duration.ofHours(1),
-        (ActorBuilder<String> builder, String key) -> builder.newActor((String message) -> {}));
+        (ActorBuilder<Object> builder, String key) -> builder.newActor((String message) -> {}));
 
     entities.actor("key").sendMessageLater("later", Duration.ofMinutes(1));
     clock.advance(Duration.ofMinutes(1));
