@@ -13,9 +13,8 @@ package io.fibry.time;
  * <p><b>Cost.</b> Adding the last element takes one comparison, and removing the first takes none;
  * neither moves an element. All else takes about log2(n) comparisons, as in a tree, and moves at
  * most half a block. With three million timers of the same delay, adding takes a fifth of the time
- * of a {@link java.util.TreeSet}, and removing the first a sixth, because a tree goes through its
- * levels, each an object in another place of the memory. A slot takes 4 bytes, an entry of a tree
- * 40.
+ * of a {@link java.util.TreeSet}, and removing the first a sixth. A tree goes through its levels,
+ * each an object in another place of the memory. A slot takes 4 bytes, an entry of a tree 40.
  *
  * <p><b>Errors.</b> If memory is exhausted, a change fails, and the set is as before. So each
  * change first allocates and copies, and ends with plain writes that cannot fail. An element may be

@@ -398,7 +398,7 @@ final class PoolCell extends GuardedCell {
 
   private ActorState state(int busyWorkers) {
     if (isCutOff()) return ActorState.CUT_OFF;
-    if (phase == LEAVING) return ActorState.ENDING;
+    if (hasReachedPill()) return ActorState.ENDING;
     return busyWorkers == 0 ? ActorState.IDLE : ActorInspector.stateOfPool(workers);
   }
 

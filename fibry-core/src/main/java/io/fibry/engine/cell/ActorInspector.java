@@ -46,15 +46,15 @@ public final class ActorInspector {
     var activation = cell.drain();
     if (cell.isCutOff()) return Activity.of(ActorState.CUT_OFF, "cut off, its handler still runs");
     if (cell.suspendedNode() != null) return Activity.of(ActorState.SUSPENDED, "is suspended after a failure");
-    if (cell.phase == Cell.LEAVING) return Activity.of(ActorState.ENDING, "ends");
+    if (cell.hasReachedPill()) return Activity.of(ActorState.ENDING, "ends");
     if (cell.isIdle()) return Activity.of(ActorState.IDLE, "idle");
     return activation == null ? noThread(cell, null) : observation(snapshot(activation)).activity();
   }
 
   /**
    * Returns the state of a pool of which some workers are at work. If one of these has a thread,
-   * the pool is busy. Otherwise the pool is suspended if a worker is, or ready if a worker waits for
-   * a thread.
+   * the pool is busy. Otherwise the pool is suspended if a worker is, or ready if a worker waits
+   * for a thread.
    */
   public static ActorState stateOfPool(Iterable<? extends Cell> workers) {
     var state = ActorState.BUSY; // also if all workers became idle after they were counted

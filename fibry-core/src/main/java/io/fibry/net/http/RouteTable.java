@@ -35,7 +35,8 @@ public final class RouteTable {
    *
    * @param settings the settings of the mounted routes from which the entry comes; they come before
    * the settings of the table
-   * @param isWebSocket whether the route is a WebSocket, which takes only GET, whatever its pattern
+   * @param isWebSocket whether the route is a WebSocket, which takes only GET, even if its pattern
+   * names no method
    */
   record RouteEntry(RoutePattern pattern, RouteHandler handler, RouteSettings settings, boolean isWebSocket) {
 

@@ -21,7 +21,7 @@ interface Panel {
   /**
    * Takes a sample. Called by the dashboard's actor, so it must return soon.
    *
-   * @param previous the previous sample of this panel; empty if there is none of the last minute
+   * @param previous the previous sample of this panel; empty if the last minute has no sample
    * @param elapsedNanos the time since the previous sample
    */
   PanelSample sample(Optional<PanelSample> previous, long elapsedNanos);

@@ -50,7 +50,7 @@ final class ContextTexts {
     });
     if (texts.isEmpty()) return texts;
     texts.put(SENT, Long.toString(System.currentTimeMillis()));
-    omitLongest(texts);
+    omitLargest(texts);
     return texts;
   }
 
@@ -58,15 +58,15 @@ final class ContextTexts {
    * Removes the longest texts until the others fit. A long baggage is thus omitted instead of the
    * trace. Otherwise, all texts would be omitted.
    */
-  private void omitLongest(Map<String, String> texts) {
+  private void omitLargest(Map<String, String> texts) {
     while (encodedLength(texts) > MAX_BYTES) {
-      var longest = texts.entrySet().stream().max(Comparator.comparingInt(ContextTexts::encodedLength)).orElseThrow();
+      var largest = texts.entrySet().stream().max(Comparator.comparingInt(ContextTexts::encodedLength)).orElseThrow();
       if (!hasLoggedOmission.getAndSet(true))
         LoggerFactory.getLogger(OpenTelemetryTraces.class).warn(
             "the text '{}' of a message is left out: it has {} bytes, and all texts together may have {}; further "
                 + "such texts are left out without a log line",
-            longest.getKey(), encodedLength(longest), MAX_BYTES);
-      texts.remove(longest.getKey());
+            largest.getKey(), encodedLength(largest), MAX_BYTES);
+      texts.remove(largest.getKey());
     }
   }
 

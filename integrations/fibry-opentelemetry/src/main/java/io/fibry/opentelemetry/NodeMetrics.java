@@ -6,7 +6,7 @@ import io.fibry.cluster.Cluster;
 public final class NodeMetrics {
 
   /** The node's state at one moment. */
-  private record NodeSample(Cluster.Health health, int members) {
+  private record NodeReading(Cluster.Health health, int members) {
     int partitions() {
       return health.partitions().values().stream().mapToInt(Integer::intValue).sum();
     }
@@ -26,14 +26,14 @@ public final class NodeMetrics {
   public static void addTo(OpenTelemetryMetrics metrics, Cluster cluster) {
     var attributes = metrics.attributesWith("app", cluster.app()).toBuilder()
         .put("node", cluster.self().name()).build();
-    metrics.add(metrics.sampled(attributes, () -> new NodeSample(cluster.health(), cluster.members().size()))
+    metrics.add(metrics.sampled(attributes, () -> new NodeReading(cluster.health(), cluster.members().size()))
         .flag("fibry.node.alive", "0: other nodes may declare this node dead, and its entities handle no requests",
             node -> node.health().isAlive())
         .flag("fibry.node.connected", "0: no message can be sent at the moment",
             node -> node.health().connectionProblem().isEmpty())
-        .level("fibry.node.members", "{node}", "Nodes that are alive, as this node knows", NodeSample::members)
+        .level("fibry.node.members", "{node}", "Nodes that are alive, as this node knows", NodeReading::members)
         .level("fibry.node.partitions", "{partition}", "Partitions of all kinds that this node owns",
-            NodeSample::partitions)
+            NodeReading::partitions)
         .level("fibry.node.pending.requests", "{request}", "Requests of other nodes that are not answered yet",
             node -> node.health().pendingRequests())
         .register());

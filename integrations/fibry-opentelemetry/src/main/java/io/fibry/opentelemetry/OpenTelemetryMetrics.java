@@ -111,9 +111,9 @@ public final class OpenTelemetryMetrics implements AutoCloseable {
   }
 
   /**
-   * Adds chosen actors: {@code fibry.actor.handled}, {@code fibry.actor.failed},
-   * {@code fibry.actor.refused}, {@code fibry.actor.waiting} and {@code fibry.actor.busy}. The names
-   * are given in advance, so the number of metrics does not grow with the number of actors. A name
+   * Adds chosen actors: {@code fibry.actor.handled}, {@code fibry.actor.failed}, {@code
+   * fibry.actor.refused}, {@code fibry.actor.waiting} and {@code fibry.actor.busy}. The names are
+   * given in advance, so the number of metrics does not grow with the number of actors. A name
    * without a living actor has no values. If several actors in nested scopes have one name, the
    * metrics show the first of them.
    *
