@@ -1,6 +1,7 @@
 package io.fibry.spring;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -8,9 +9,16 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.ActorScope;
 import io.fibry.ActorWithReturn;
 import io.fibry.CircuitOpenException;
+import io.fibry.MailboxFullException;
+import io.fibry.RequestException;
+import io.fibry.RequestOutcome;
+import io.fibry.cluster.UnavailableException;
+import io.fibry.durable.RequestStoredException;
+import io.fibry.durable.StorageFailedException;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.net.HttpException;
+import io.fibry.store.StoreFullException;
 import io.fibry.support.Patience;
 import java.io.IOException;
 import java.net.URI;
@@ -20,6 +28,7 @@ import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -30,6 +39,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -45,10 +56,25 @@ class ServerTest {
   private static final int CONCURRENCY = 2;
   private static final int MAX_QUEUED = 2;
 
+  private static final Map<String, RequestException> UNANSWERED =
+      Map.of("stored-full", stored(new MailboxFullException("full", "clerk", "hat", 1)),
+          "stored-unread", stored(new IllegalStateException("no disk")),
+          "unreached", unavailable(RequestOutcome.NOT_DONE), "lost", unavailable(RequestOutcome.UNKNOWN),
+          "unstored", new StorageFailedException("clerk does not get hat", "clerk", "hat",
+              new StoreFullException("disk full", null), RequestOutcome.NOT_DONE));
+
   private final Semaphore entered = new Semaphore(0);
   private final Semaphore exitPermits = new Semaphore(0);
   private final HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
   private ConfigurableApplicationContext context;
+
+  private static RequestException stored(RuntimeException cause) {
+    return new RequestStoredException("clerk", "hat", "hat", cause);
+  }
+
+  private static RequestException unavailable(RequestOutcome outcome) {
+    return new UnavailableException("hat did not reach clerk", "clerk", "hat", null, outcome);
+  }
 
   /** Counts the request as entered, and holds it until the test releases a permit. */
   private String hold(String message) throws InterruptedException {
@@ -85,6 +111,11 @@ class ServerTest {
     @GetMapping("/thrown/{status}")
     String thrown(@PathVariable int status) {
       throw new HttpException(status, "no such order");
+    }
+
+    @GetMapping("/unanswered/{kind}")
+    String unanswered(@PathVariable String kind) {
+      throw UNANSWERED.get(kind);
     }
 
     @GetMapping("/later")
@@ -193,6 +224,16 @@ class ServerTest {
       assertTrue(response.body().contains("no such order"), response::body);
       assertEquals(status == 503, response.headers().firstValue("Retry-After").isPresent());
     }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"stored-full, 504", "stored-unread, 504", "unreached, 503", "unstored, 503", "lost, 500"})
+  void outcomeOfUnansweredRequestGivesStatus(String kind, int status) {
+    var response = get("/unanswered/" + kind).join();
+
+    assertEquals(status, response.statusCode(), response::body);
+    assertEquals(status == 503, response.headers().firstValue("Retry-After").isPresent());
+    assertFalse(response.body().contains("clerk"), response::body);
   }
 
   @Test
