@@ -329,8 +329,9 @@ public final class Simulation {
           RunReplay.parse(replay));
     }
 
-    /** Returns a copy with the values of the system properties. */
+    /** Returns a copy with the values of the system properties, all of which must be valid. */
     private Options withProperties() {
+      SimulationCarrier.stepLimitSeconds(); // throws here, before the first run, if its property is not valid
       var changed = this;
       var replayText = System.getProperty("fibry.simulation");
       if (replayText != null) changed = changed.withReplay(replayText);

@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.List;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests that the flag in a failure's text repeats the failure in a new JVM. */
 class ReplayJvmTest {
@@ -53,6 +55,15 @@ class ReplayJvmTest {
     var printed = run("-Dfibry.simulation.seeds=many");
 
     assertTrue(printed.contains("-Dfibry.simulation.seeds=many is not a number of seeds; give zero or more"), printed);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"1h", "0"})
+  void propertyWithInvalidPatienceIsRefused(String patience) throws Exception {
+    var printed = run("-Dfibry.simulation.patience=" + patience);
+
+    assertTrue(printed.contains("-Dfibry.simulation.patience=" + patience + " is not a number of seconds; give 1 to"),
+        printed);
   }
 
   private static List<String> trace(String printed) {

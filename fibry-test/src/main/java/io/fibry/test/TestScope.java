@@ -7,6 +7,7 @@ import io.fibry.ActorStats;
 import io.fibry.ActorSystem;
 import io.fibry.DeadLetter;
 import io.fibry.Strategy;
+import io.fibry.text.Lines;
 import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.util.Collections;
@@ -30,7 +31,7 @@ import java.util.function.UnaryOperator;
  * at most 5 s of real time, or {@code -Dfibry.test.limit} seconds.
  */
 public final class TestScope implements ActorScope {
-  static final Duration LIMIT = Duration.ofSeconds(Long.getLong("fibry.test.limit", 5));
+  static final Duration LIMIT = limitOf(System.getProperty("fibry.test.limit", "5"));
 
   private static final int MAX_STEPS = 1_000_000;
 
@@ -40,6 +41,16 @@ public final class TestScope implements ActorScope {
   private final Set<DeadLetter> assertedLetters =
       Collections.synchronizedSet(Collections.newSetFromMap(new IdentityHashMap<>()));
   volatile Duration limit = LIMIT; // the limit of waits, in real time; shortened by tests of failures
+
+  /** Returns the limit for the text of the system property. */
+  static Duration limitOf(String seconds) {
+    try {
+      long number = Long.parseLong(seconds);
+      if (number > 0) return Duration.ofSeconds(number);
+    } catch (NumberFormatException notNumber) {}
+    throw new IllegalArgumentException(
+        "-Dfibry.test.limit=" + Lines.line(seconds) + " is not a number of seconds; give 1 or more");
+  }
 
   private TestScope(String name, UnaryOperator<Options> options) {
     this.scope = ActorSystem.openScope(name, inherited -> Objects.requireNonNull(options, "options")

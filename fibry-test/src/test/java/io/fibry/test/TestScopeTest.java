@@ -257,4 +257,12 @@ class TestScopeTest {
         report.toString());
     assertFalse(clerk.sendMessage("too late"));
   }
+
+  @Test
+  void invalidPropertyOfLimitIsRefused() {
+    assertEquals(Duration.ofSeconds(20), TestScope.limitOf("20"));
+    for (var text : List.of("20s", "0", "-1", "", " 5"))
+      assertEquals("-Dfibry.test.limit=" + text + " is not a number of seconds; give 1 or more",
+          assertThrows(IllegalArgumentException.class, () -> TestScope.limitOf(text)).getMessage());
+  }
 }

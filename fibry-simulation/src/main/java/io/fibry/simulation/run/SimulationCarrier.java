@@ -2,6 +2,7 @@ package io.fibry.simulation.run;
 
 import io.fibry.engine.world.Environment;
 import io.fibry.simulation.tap.SimulationThread;
+import io.fibry.text.Lines;
 import java.lang.management.ManagementFactory;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CountDownLatch;
@@ -16,8 +17,9 @@ import org.jspecify.annotations.Nullable;
  * run fails, and the next run gets a new carrier.
  */
 public final class SimulationCarrier {
-  // The max time of a step in seconds; tests change it.
-  public static volatile int maxStepSeconds = Integer.getInteger("fibry.simulation.patience", 10);
+  private static final int DEFAULT_STEP_SECONDS = 10;
+  // The max time of a step in seconds; 0: the system property decides. Tests change it.
+  public static volatile int maxStepSeconds;
   private static final ReentrantLock LOCK = new ReentrantLock(); // held by the thread that simulates
   private static @Nullable SimulationCarrier current; // guarded by LOCK; null: none
 
@@ -27,6 +29,23 @@ public final class SimulationCarrier {
 
   private SimulationCarrier() {
     thread.start();
+  }
+
+  /**
+   * Returns the max time of a step in seconds.
+   *
+   * @throws IllegalArgumentException if the system property is not valid
+   */
+  public static int stepLimitSeconds() {
+    if (maxStepSeconds > 0) return maxStepSeconds;
+    var text = System.getProperty("fibry.simulation.patience");
+    if (text == null) return DEFAULT_STEP_SECONDS;
+    try {
+      int seconds = Integer.parseInt(text);
+      if (seconds > 0) return seconds;
+    } catch (NumberFormatException notNumber) {}
+    throw new IllegalArgumentException("-Dfibry.simulation.patience=" + Lines.line(text)
+        + " is not a number of seconds; give 1 to " + Integer.MAX_VALUE);
   }
 
   /**
@@ -57,6 +76,7 @@ public final class SimulationCarrier {
   }
 
   private void playAndWatch(SimulationRun run, Runnable main) {
+    int maxSeconds = stepLimitSeconds();
     var done = new CountDownLatch(1);
     boolean isInterrupted = putUninterruptibly(() -> {
       thread.machine = run;
@@ -67,12 +87,12 @@ public final class SimulationCarrier {
         done.countDown();
       }
     });
-    var watchdog = new StepWatchdog(maxStepSeconds);
+    var watchdog = new StepWatchdog(maxSeconds);
     while (!isLost) {
       try {
         if (done.await(1, TimeUnit.SECONDS)) break;
         var verdict = watchdog.check(run.steps(), processorTime(), isWaiting(run.current()));
-        if (verdict != StepWatchdog.StepVerdict.CONTINUES) onHeld(run, verdict);
+        if (verdict != StepWatchdog.StepVerdict.CONTINUES) onHeld(run, verdict, maxSeconds);
       } catch (InterruptedException interrupt) {
         isInterrupted = true;
       }
@@ -132,13 +152,13 @@ public final class SimulationCarrier {
   }
 
   /** Fails a run whose step holds the carrier, and gives the carrier up. */
-  private void onHeld(SimulationRun run, StepWatchdog.StepVerdict verdict) {
+  private void onHeld(SimulationRun run, StepWatchdog.StepVerdict verdict, int maxSeconds) {
     var fiber = run.current();
     var stack = new Throwable(fiber + " is here");
     stack.setStackTrace(holder(fiber).getStackTrace());
     var reason = verdict == StepWatchdog.StepVerdict.COMPUTES
-        ? " has used " + maxStepSeconds + " s of processor time in one step"
-        : " has waited for " + maxStepSeconds + " s without leaving its carrier; on Java 21 this also happens in"
+        ? " has used " + maxSeconds + " s of processor time in one step"
+        : " has waited for " + maxSeconds + " s without leaving its carrier; on Java 21 this also happens in"
             + " synchronized code";
     run.fail(new RunFailure(RunFailure.FailureKind.CARRIER_HELD,
         "held: " + fiber + reason + ". For a debugger, raise this limit: -Dfibry.simulation.patience=3600", stack));
