@@ -127,6 +127,16 @@ class MappedTypesTest {
   }
 
   @Test
+  void textAfterMappedValueIsRefusedByEachMapper() {
+    var codec = paidCodec(MAPPER.rebuild().disable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS).build());
+    String money = "{\"currency_code\":\"EUR\",\"amount\":2}";
+
+    for (var json : List.of("{\"Paid\":{\"money\":" + money + "}} 1", "{\"Paid\":{\"money\":" + money + " 1}}",
+        "{\"Paid\":{\"money\":" + money + money + "}}"))
+      assertThrows(CodecException.class, () -> codec.decode(json.getBytes(UTF_8)), json);
+  }
+
+  @Test
   void unknownFieldIsSkippedAndMissingFieldIsRefused() {
     var codec = paidCodec(MAPPER);
     String newerJson = "{\"Paid\":{\"money\":{\"currency_code\":\"EUR\",\"amount\":2,\"rate\":3}}}";
