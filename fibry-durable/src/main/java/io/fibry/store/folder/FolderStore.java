@@ -4,6 +4,7 @@ import io.fibry.store.Store;
 import io.fibry.store.folder.disk.FileDisk;
 import io.fibry.store.folder.repair.LogSalvage;
 import io.fibry.store.folder.repair.SalvagePlan;
+import io.fibry.store.spi.WriteInbox;
 import io.fibry.text.Durations;
 import io.fibry.text.Lines;
 import java.io.IOException;
@@ -219,10 +220,7 @@ public abstract sealed class FolderStore implements Store permits LogStore {
       if (segmentBytes < MIN_SEGMENT_BYTES || segmentBytes > MAX_SEGMENT_BYTES)
         throw new IllegalArgumentException(
             "a segment of " + segmentBytes + " bytes; give " + MIN_SEGMENT_BYTES + " to " + MAX_SEGMENT_BYTES);
-      if (maxPendingBytes < MIN_SEGMENT_BYTES)
-        throw new IllegalArgumentException(
-            "max pending bytes of " + maxPendingBytes + " are too few for a store; give "
-                + MIN_SEGMENT_BYTES + " or more");
+      WriteInbox.checkMaxPendingBytes(maxPendingBytes);
       Objects.requireNonNull(clock, "clock");
       if (Objects.requireNonNull(syncInterval, "syncInterval").isNegative())
         throw new IllegalArgumentException(

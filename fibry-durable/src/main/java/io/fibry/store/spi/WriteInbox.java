@@ -25,6 +25,8 @@ import org.jspecify.annotations.Nullable;
  */
 @SuppressWarnings("exports") // users need no module with nullness annotations
 public final class WriteInbox<E> {
+  private static final int MIN_PENDING_BYTES = 4096;
+
   /** The action that a sender must take after it has added its entry. */
   enum SenderAction {
     NOTHING, WAKE, REFUSE
@@ -37,6 +39,17 @@ public final class WriteInbox<E> {
   private volatile boolean isIdle; // written by the writing thread
   private volatile boolean isCloseRequested; // written by any thread
   private volatile boolean hasEnded; // written by the writing thread
+
+  /**
+   * Checks the option of a store that says how many bytes may be pending.
+   *
+   * @param bytes the value of the option
+   * @throws IllegalArgumentException if the value is below 4 KiB
+   */
+  public static void checkMaxPendingBytes(int bytes) {
+    if (bytes < MIN_PENDING_BYTES) throw new IllegalArgumentException(
+        "max pending bytes of " + bytes + " are too few for a store; give " + MIN_PENDING_BYTES + " or more");
+  }
 
   /**
    * Makes an empty inbox.

@@ -1,6 +1,7 @@
 package io.fibry.jdbc;
 
 import io.fibry.store.Store;
+import io.fibry.store.spi.WriteInbox;
 import io.fibry.text.Durations;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -75,17 +76,13 @@ public abstract sealed class JdbcStore implements Store permits TableStore {
    */
   public record Options(int maxPendingBytes, int maxReaders, Duration statementLimit, Duration pollInterval,
       InstantSource clock) {
-    private static final int MIN_PENDING_BYTES = 4096;
     private static final Duration MAX_DURATION = Duration.ofHours(1);
     private static final Options DEFAULT =
         new Options(64 << 20, 4, Duration.ofSeconds(30), Duration.ofSeconds(1), InstantSource.system());
 
     /** Checks the options. */
     public Options {
-      if (maxPendingBytes < MIN_PENDING_BYTES)
-        throw new IllegalArgumentException(
-            "max pending bytes of " + maxPendingBytes + " are too few for a store; give "
-                + MIN_PENDING_BYTES + " or more");
+      WriteInbox.checkMaxPendingBytes(maxPendingBytes);
       if (maxReaders < 1) throw new IllegalArgumentException(maxReaders + " threads that read; give 1 or more");
       check("a statement limit", statementLimit);
       check("a poll interval", pollInterval);

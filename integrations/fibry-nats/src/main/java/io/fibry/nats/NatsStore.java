@@ -1,6 +1,7 @@
 package io.fibry.nats;
 
 import io.fibry.store.Store;
+import io.fibry.store.spi.WriteInbox;
 import io.fibry.text.Durations;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -72,7 +73,6 @@ public abstract sealed class NatsStore implements Store permits StreamStore {
    * @param clock says when messages are due
    */
   public record Options(int maxPendingBytes, Duration requestLimit, Duration pollInterval, InstantSource clock) {
-    private static final int MIN_PENDING_BYTES = 4096;
     private static final Duration MAX_DURATION = Duration.ofHours(1);
     private static final Duration MAX_REQUEST_LIMIT = Duration.ofMinutes(1); // servers remember ids for two minutes
     static final Options DEFAULT =
@@ -80,10 +80,7 @@ public abstract sealed class NatsStore implements Store permits StreamStore {
 
     /** Checks the options. */
     public Options {
-      if (maxPendingBytes < MIN_PENDING_BYTES)
-        throw new IllegalArgumentException(
-            "max pending bytes of " + maxPendingBytes + " are too few for a store; give "
-                + MIN_PENDING_BYTES + " or more");
+      WriteInbox.checkMaxPendingBytes(maxPendingBytes);
       check("a request limit", requestLimit, MAX_REQUEST_LIMIT);
       check("a poll interval", pollInterval, MAX_DURATION);
       Objects.requireNonNull(clock, "clock");
