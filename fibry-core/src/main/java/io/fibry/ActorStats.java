@@ -16,7 +16,7 @@ import java.util.OptionalInt;
  * @param handled messages that the actor had handled when it last went idle or yielded, plus the
  * completed steps of the current message
  * @param failed messages whose handler threw
- * @param state the state of the actor, at most 0.1 s old; of a pool that handles messages, the
+ * @param state the state of the actor, at most 0.1 s old; for a pool that handles messages, the
  * state of the worker that has been busy for longest
  * @param awaited the name of the actor for which the handler waits, in the state
  * {@link ActorState#AWAITING_ACTOR}; empty in the other states

@@ -398,8 +398,7 @@ final class PoolCell extends GuardedCell {
 
   private ActorState state(int busyWorkers) {
     if (isCutOff()) return ActorState.CUT_OFF;
-    if (hasReachedPill()) return ActorState.ENDING;
-    return busyWorkers == 0 ? ActorState.IDLE : ActorInspector.stateOfPool(workers);
+    return hasReachedPill() ? ActorState.ENDING : ActorInspector.stateOfPool(workers, busyWorkers);
   }
 
   @Override

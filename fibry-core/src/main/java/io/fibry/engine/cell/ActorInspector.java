@@ -52,17 +52,20 @@ public final class ActorInspector {
   }
 
   /**
-   * Returns the state of a pool of which some workers are at work. If one of these has a thread,
-   * the pool is busy. Otherwise the pool is suspended if a worker is, or ready if a worker waits
-   * for a thread.
+   * Returns the state of a pool. If a worker has a thread, the pool is busy. Otherwise the pool is
+   * suspended if a worker is, or ready if a worker waits for a thread.
+   *
+   * @param busyWorkers how many workers are at work, not counting suspended workers
    */
-  public static ActorState stateOfPool(Iterable<? extends Cell> workers) {
-    var state = ActorState.BUSY; // also if all workers became idle after they were counted
-    for (var worker : workers) if (!worker.isIdle()) {
-      var drain = worker.drain();
-      if (drain != null && drain.thread != null) return ActorState.BUSY;
+  public static ActorState stateOfPool(Iterable<? extends Cell> workers, int busyWorkers) {
+    var state = busyWorkers == 0 ? ActorState.IDLE : ActorState.BUSY;
+    for (var worker : workers) {
       if (worker.suspendedNode() != null) state = ActorState.SUSPENDED;
-      else if (state == ActorState.BUSY) state = ActorState.READY;
+      else if (busyWorkers > 0 && !worker.isIdle()) {
+        var drain = worker.drain();
+        if (drain != null && drain.thread != null) return ActorState.BUSY;
+        if (state == ActorState.BUSY) state = ActorState.READY;
+      }
     }
     return state;
   }
