@@ -96,10 +96,10 @@ class PanelsTest {
 
     try (var dashboard = Dashboard.open(scope, 0, options -> options.withRoutes("api", server), clock)) {
       var firstText = statistics(dashboard);
-      assertTrue(firstText.contains("{\"title\":\"api\",\"routeCount\":3,\"routes\":[{\"route\":\"GET /orders/{id}\","
-          + "\"answered\":1,\"perSecond\":null,\"upgraded\":0,\"successful\":1,\"redirected\":0,\"clientErrors\":0,"
-          + "\"serverErrors\":0,\"unavailable\":0,\"p50Millis\":null,\"p99Millis\":null,\"openWebSockets\":0},"),
-          firstText);
+      assertTrue(firstText.contains("{\"title\":\"api\",\"routeCount\":3,\"routes\":["), firstText);
+      assertTrue(firstText.contains("{\"route\":\"GET /orders/{id}\",\"answered\":1,\"perSecond\":null,\"upgraded\":0,"
+          + "\"successful\":1,\"redirected\":0,\"clientErrors\":0,\"serverErrors\":0,\"unavailable\":0,"
+          + "\"p50Millis\":null,\"p99Millis\":null,\"openWebSockets\":0}"), firstText);
       assertFalse(firstText.contains("\"route\":\"none\""), firstText);
       get(server, "/orders/1", "/orders/2", "/broken", "/busy", "/unknown");
       clock.advance(Duration.ofSeconds(2));
