@@ -142,7 +142,7 @@ final class DemoShop implements AutoCloseable {
   private void letVisitorsIn() {
     var carts = cluster.entities("cart", Visit.class);
     var paths = new String[] {"GET /items/hat", "GET /items/coat", "GET /stock", "POST /orders", "GET /unknown"};
-    ActorSystem.anonymous().newActor((String tick) -> {
+    scope.named("visitors").newActor((String tick) -> {
       var parts = paths[chance(0.01) ? 4 : randomNumber(4)].split(" ");
       visitors.sendAsync(HttpRequest.newBuilder(URI.create("http://localhost:" + server.port() + parts[1]))
           .method(parts[0], BodyPublishers.noBody()).build(), BodyHandlers.discarding());
