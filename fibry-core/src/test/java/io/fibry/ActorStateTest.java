@@ -154,6 +154,7 @@ class ActorStateTest {
     var gate = new Gate();
     var actor = scope.named("clerk").initialState(() -> "state").onStop(state -> gate.pass())
         .newActor((String state, Object message) -> {});
+    actor.sendMessage("makes the state");
     actor.askExit();
     Patience.await(gate.entered);
 
