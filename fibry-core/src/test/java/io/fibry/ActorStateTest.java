@@ -99,7 +99,7 @@ class ActorStateTest {
     pool.sendMessage(new Gate());
 
     awaitWaitFor("clerk", "pool");
-    assertEquals(List.of(1, 2), List.of(statsOf("pool").busyWorkers(), statsOf("pool").workers()));
+    assertEquals(List.of(1, 1), List.of(statsOf("pool").busyWorkers(), statsOf("pool").workers()));
     assertEquals(List.of(0, 0), List.of(statsOf("clerk").busyWorkers(), statsOf("clerk").workers()));
   }
 
@@ -155,7 +155,7 @@ class ActorStateTest {
     var actor = scope.named("clerk").initialState(() -> "state").onStop(state -> gate.pass())
         .newActor((String state, Object message) -> {});
     actor.sendMessage("makes the state");
-    actor.askExit();
+    actor.sendPoisonPill();
     Patience.await(gate.entered);
 
     assertEquals(ActorState.ENDING, statsOf("clerk").state());

@@ -15,8 +15,8 @@ public final class NodeMetrics {
   private NodeMetrics() {}
 
   /**
-   * Adds a node: {@code fibry.node.alive}, {@code fibry.node.connected}, {@code fibry.node.members},
-   * {@code fibry.node.partitions} and {@code fibry.node.pending.requests}. After the node has left
+   * Adds a node: {@code fibry.node.alive}, {@code fibry.node.connected},
+   * {@code fibry.node.members}, {@code fibry.node.partitions} and {@code fibry.node.pending.requests}. After the node has left
    * the cluster, {@code fibry.node.alive} is 0.
    * {@snippet class="io.fibry.opentelemetry.StoreAndNodeMetricsTest" region="node"}
    *
