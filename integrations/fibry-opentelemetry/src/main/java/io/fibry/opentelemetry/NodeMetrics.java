@@ -16,8 +16,9 @@ public final class NodeMetrics {
 
   /**
    * Adds a node: {@code fibry.node.alive}, {@code fibry.node.connected},
-   * {@code fibry.node.members}, {@code fibry.node.partitions} and {@code fibry.node.pending.requests}. After the node has left
-   * the cluster, {@code fibry.node.alive} is 0.
+   * {@code fibry.node.members}, {@code fibry.node.partitions} and
+   * {@code fibry.node.pending.requests}. After the node has left the cluster,
+   * {@code fibry.node.alive} is 0.
    * {@snippet class="io.fibry.opentelemetry.StoreAndNodeMetricsTest" region="node"}
    *
    * @param metrics gets the metrics, and removes them when it closes

@@ -11,8 +11,9 @@ public final class StoreMetrics {
 
   /**
    * Adds a store: {@code fibry.store.turns}, {@code fibry.store.refused},
-   * {@code fibry.store.fsyncs}, {@code fibry.store.fsync.time}, and its state. Each collection counts all actors of the store.
-   * After the store has closed, its metrics keep their last values.
+   * {@code fibry.store.fsyncs}, {@code fibry.store.fsync.time}, and its state. Each
+   * collection counts all actors of the store. After the store has closed, its metrics keep their
+   * last values.
    * {@snippet class="io.fibry.opentelemetry.StoreAndNodeMetricsTest" region="store"}
    *
    * @param metrics gets the metrics, and removes them when it closes
