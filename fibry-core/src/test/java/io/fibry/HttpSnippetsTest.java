@@ -116,6 +116,29 @@ class HttpSnippetsTest {
     }
   }
 
+  static final class OutOfStockException extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    OutOfStockException(String message) {
+      super(message);
+    }
+  }
+
+  @Test
+  void clientGetsMessageOfMappedException() throws Exception {
+    // @start region="onFailure"
+    var routes = HttpRoutes.none().text("POST /orders", exchange -> {
+      throw new OutOfStockException("only 1 of shoes left");
+    }).onFailure(OutOfStockException.class, 409, failure -> failure.getMessage());
+    // @end
+    try (var server = Stereotypes.fibers().embeddedHttpServer(0, routes)) {
+      var uri = URI.create("http://localhost:" + server.port() + "/orders");
+      var response = client.send(HttpRequest.newBuilder(uri).POST(HttpRequest.BodyPublishers.noBody()).build(),
+          HttpResponse.BodyHandlers.ofString());
+      assertEquals("409 only 1 of shoes left\n", response.statusCode() + " " + response.body());
+    }
+  }
+
   @Test
   void handlerRespondsAccordingToQueryParameter() throws Exception {
     // @start region="exchange"

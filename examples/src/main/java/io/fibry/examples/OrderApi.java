@@ -42,8 +42,8 @@ class OrderApi {
       var user = Optional.ofNullable(USERS.get(exchange.header("Authorization").orElse("")));
       exchange.attribute(User.class, user.orElseThrow(() -> new HttpException(401, "who are you?")));
       next.run();
-    }).onFailure(NoSuchElementException.class, 404).onFailure(NumberFormatException.class, 400)
-        .withErrorBody(ErrorBody.problemDetails()).withTimeLimit(Duration.ofSeconds(2));
+    }).onFailure(NoSuchElementException.class, 404).withTimeLimit(Duration.ofSeconds(2))
+        .onFailure(NumberFormatException.class, 400, failure -> "no number").withErrorBody(ErrorBody.problemDetails());
   }
 
   private static User user(HttpExchange exchange) {

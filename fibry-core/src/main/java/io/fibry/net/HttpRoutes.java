@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Says which handler responds to which method and path. Immutable and thread-safe.
@@ -191,16 +192,42 @@ public final class HttpRoutes {
    * @return these routes, with the rule
    */
   public HttpRoutes onFailure(Class<? extends Throwable> type, int status) {
+    requireErrorStatus(status);
+    return new HttpRoutes(table.withFailureText(Objects.requireNonNull(type, "type"), status, failure -> null));
+  }
+
+  /**
+   * Responds with a status and a text if a handler, or code around it, throws an exception of this
+   * type. The text has the form of the {@linkplain #withErrorBody error body}, as the text of an
+   * {@link HttpException} has. The first rule that fits is used. If a rule is used, the exception
+   * is logged only if the status is 500 or more, and if the server itself would respond with 500.
+   * {@snippet class="io.fibry.HttpSnippetsTest" region="onFailure"}
+   *
+   * @param <E> the type of the exception
+   * @param type the class of the exception
+   * @param status 400 to 599
+   * @param text returns the text for the client, such as the message of the exception; if it
+   * returns null, the response has only the status
+   * @return these routes, with the rule
+   */
+  public <E extends Throwable> HttpRoutes onFailure(Class<E> type, int status,
+      Handler.Returning<E, @Nullable String> text) {
+    requireErrorStatus(status);
+    return new HttpRoutes(table.withFailureText(Objects.requireNonNull(type, "type"), status,
+        Objects.requireNonNull(text, "text")));
+  }
+
+  private static void requireErrorStatus(int status) {
     if (status < 400 || status > 599)
       throw new IllegalArgumentException("a status of " + status + " is not a failure; give 400 to 599");
-    return new HttpRoutes(table.withFailureStatus(Objects.requireNonNull(type, "type"), status));
   }
 
   /**
    * Responds with a text if a handler, or code around it, throws an exception of this type. The
-   * first rule that fits is used. If no rule fits, the server decides (see {@link HttpServer}). If
-   * a rule is used, the exception is logged only if the status is 500 or more, and if the server
-   * itself would respond with 500.
+   * text has the form of the {@linkplain #withErrorBody error body}, unless {@code answer} sets the
+   * header {@code Content-Type} or a status below 400. The first rule that fits is used. If no rule
+   * fits, the server decides (see {@link HttpServer}). If a rule is used, the exception is logged
+   * only if the status is 500 or more, and if the server itself would respond with 500.
    *
    * @param <E> the type of the exception
    * @param type the class of the exception
@@ -226,7 +253,7 @@ public final class HttpRoutes {
 
   /**
    * Sets the form of all error responses: of the server itself, of {@link HttpException}s and of
-   * {@link #onFailure(Class, int)}.
+   * the rules of {@code onFailure}.
    *
    * @param errorBody makes the bodies, for example {@link ErrorBody#problemDetails}
    * @return these routes, with the error body

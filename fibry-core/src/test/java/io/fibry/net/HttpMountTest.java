@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.MailboxFullException;
 import io.fibry.support.Logged;
+import io.fibry.testing.Promise;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -149,6 +150,44 @@ class HttpMountTest extends HttpFixture {
     assertEquals(List.of("application/problem+json"), response.headers().allValues("Content-Type"));
     assertEquals("{\"type\":\"about:blank\",\"title\":\"" + title + "\",\"status\":" + status + ",\"detail\":\""
         + detail.replace("\"", "\\\"") + "\",\"instance\":\"" + path + "\"}\n", response.body());
+  }
+
+  @Promise("27.21")
+  @ParameterizedTest
+  @CsvSource(delimiter = '|', value = {
+    "/text | 409 | application/problem+json | \"detail\":\"only 1 of shoes left\"",
+    "/null | 410 | application/problem+json | \"title\":\"Gone\"",
+    "/rule | 422 | application/problem+json | \"detail\":\"too many at /rule\"",
+    "/typed | 500 | text/csv | sold,out", "/moved | 303 | text/plain; charset=utf-8 | see the other"})
+  void textOfFailureRuleHasFormOfErrorBody(String path, int status, String type, String part) {
+    open(routes -> routes.text("/text", exchange -> {
+      throw new IllegalStateException("only 1 of shoes left");
+    }).text("/null", exchange -> {
+      throw new NoSuchElementException();
+    }).text("/rule", exchange -> {
+      throw new IllegalArgumentException("too many");
+    }).text("/typed", exchange -> {
+      throw new ArithmeticException("sold,out");
+    }).text("/moved", exchange -> {
+      throw new UnsupportedOperationException("see the other");
+    }).onFailure(IllegalStateException.class, 409, Throwable::getMessage)
+        .onFailure(NoSuchElementException.class, 410, Throwable::getMessage)
+        .onFailure(IllegalArgumentException.class, failed -> {
+          failed.exchange().status(422);
+          return failed.failure().getMessage() + " at " + failed.exchange().path();
+        }).onFailure(ArithmeticException.class, failed -> {
+          failed.exchange().header("Content-Type", "text/csv");
+          return failed.failure().getMessage();
+        }).onFailure(UnsupportedOperationException.class, failed -> {
+          failed.exchange().status(303).header("Location", "/other");
+          return failed.failure().getMessage();
+        }).withErrorBody(ErrorBody.problemDetails()));
+
+    var response = send(request(path));
+
+    assertEquals(status, response.statusCode());
+    assertEquals(List.of(type), response.headers().allValues("Content-Type"));
+    assertTrue(response.body().contains(part), response.body());
   }
 
   @ParameterizedTest

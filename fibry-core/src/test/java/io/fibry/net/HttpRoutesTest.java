@@ -239,15 +239,17 @@ class HttpRoutesTest extends HttpFixture {
           .text("/bad", exchange -> {
             exchange.header("Content-Length", "1000").status(201);
             throw new IllegalArgumentException("too many");
-          }).text("/worse", exchange -> { throw new IllegalStateException("made up"); })
+          }).text("/sold", exchange -> { throw new ArithmeticException("only 1"); }).text("/worse", exchange -> { throw new IllegalStateException("made up"); })
           .onFailure(NoSuchElementException.class, 404)
           .onFailure(IllegalArgumentException.class, failed -> {
             failed.exchange().status(422).header("X-Why", "yes");
             return failed.failure().getMessage() + " at " + failed.exchange().path();
-          }).onFailure(IllegalStateException.class, failed -> { throw new IOException("the rule is broken"); }));
+          }).onFailure(ArithmeticException.class, 409, failure -> failure.getMessage() + " of shoes left")
+          .onFailure(IllegalStateException.class, failed -> { throw new IOException("the rule is broken"); }));
 
       assertEquals("404 404 Not Found", call("GET", "/none"));
       assertEquals("422 too many at /bad", call("GET", "/bad"));
+      assertEquals("409 only 1 of shoes left", call("GET", "/sold"));
       assertEquals("", logged.entriesAbout("HTTP server", "HttpRoutesTest"));
       assertTrue(call("GET", "/worse").startsWith("500 "));
       assertTrue(logged.text().contains("the rule is broken") && logged.text().contains("made up"), logged.text());
@@ -257,6 +259,8 @@ class HttpRoutesTest extends HttpFixture {
   @Test
   void successStatusForExceptionIsRefused() {
     assertThrows(IllegalArgumentException.class, () -> HttpRoutes.none().onFailure(IOException.class, 200));
+    assertThrows(IllegalArgumentException.class,
+        () -> HttpRoutes.none().onFailure(IOException.class, 600, failure -> "late"));
     assertThrows(IllegalArgumentException.class, () -> new HttpException(200, "fine"));
     assertThrows(NullPointerException.class, () -> new HttpException(404, null));
   }

@@ -143,10 +143,12 @@ public final class RouteTable {
     return new RouteTable(entries, newSettings);
   }
 
-  public <E extends Throwable> RouteTable withFailureStatus(Class<E> type, int status) {
+  /** Adds a rule for exceptions. If {@code text} returns null, the response has only the status. */
+  public <E extends Throwable> RouteTable withFailureText(Class<E> type, int status,
+      Handler.Returning<? super E, String> text) {
     return withRule(new RouteSettings.FailureRule<>(type, failed -> {
       failed.exchange().status(status);
-      return null;
+      return text.handle(failed.failure());
     }));
   }
 
@@ -242,8 +244,7 @@ public final class RouteTable {
     exchange.response.reset(500);
     var text =
         rule.answer().handle(new FailedExchange<>(rule.type().cast(failure), exchange, exchange.failureNumber()));
-    if (text == null) exchange.response.setError(HttpStatus.codeAndReason(exchange.response.code()));
-    else exchange.response.setText(text);
+    exchange.response.setErrorOfRule(text == null ? HttpStatus.codeAndReason(exchange.response.code()) : text);
   }
 
   // ---- responses

@@ -151,6 +151,12 @@ public final class ServerResponse implements RequestBody.Expectation, ResponseBo
     setWhole(body, NOTHING);
   }
 
+  /** Sets the text of a failure rule. If the rule has set a type, the text is the body as it is. */
+  void setErrorOfRule(String text) {
+    if (hasType) setText(text);
+    else setErrorText(text);
+  }
+
   /** Sets the text of an error as the whole body, in the form that the routes give to errors. */
   void setError(String line) {
     var content = errorContent.apply(code, line);
@@ -208,11 +214,15 @@ public final class ServerResponse implements RequestBody.Expectation, ResponseBo
     writeErrorText(text);
   }
 
-  /** Sends the text in the form that the routes give to errors. A status below 400 is no error. */
   private void writeErrorText(String text) throws IOException {
+    setErrorText(text);
+    finish();
+  }
+
+  /** Sets the text in the form that the routes give to errors. A status below 400 is no error. */
+  private void setErrorText(String text) {
     if (code >= 400) setError(text.endsWith("\n") ? text.substring(0, text.length() - 1) : text);
     else setText(text.isEmpty() || text.endsWith("\n") ? text : text + "\n");
-    finish();
   }
 
   /**
