@@ -13,10 +13,20 @@ public interface ErrorBody {
    * @param status 400 to 599
    * @param reason the reason of the status, such as "Not Found"
    * @param text the text that is sent if there is no {@code ErrorBody}: one line, or the text of an
-   * {@link HttpException}
-   * @param path the path of the request; empty if the request was malformed
+   * {@link HttpException} or of a failure rule
+   * @param path the path of the request; empty if the server could not read it
    */
-  record ErrorResponse(int status, String reason, String text, Optional<String> path) {}
+  record ErrorResponse(int status, String reason, String text, Optional<String> path) {
+    /**
+     * {@return the text without the status and the reason before it, such as "404 Not Found: "; empty
+     * if there is no more text}
+     */
+    public Optional<String> detail() {
+      var statusAndReason = status + " " + reason;
+      if (text.equals(statusAndReason)) return Optional.empty();
+      return Optional.of(text.startsWith(statusAndReason + ": ") ? text.substring(statusAndReason.length() + 2) : text);
+    }
+  }
 
   /**
    * A body with its type.
@@ -49,14 +59,15 @@ public interface ErrorBody {
 
   /**
    * {@return an error body that sends problem details in JSON (RFC 9457)} The title is the reason
-   * of the status, the detail is the text, and the instance is the path.
+   * of the status. The detail is {@link ErrorResponse#detail()}, and the instance is the path; an
+   * empty one is left out.
    */
   static ErrorBody problemDetails() {
     return error -> {
       var json = new StringBuilder("{\"type\":\"about:blank\",\"title\":");
       Escapes.appendJson(error.reason, "", json);
-      json.append(",\"status\":").append(error.status).append(",\"detail\":");
-      Escapes.appendJson(error.text, "", json);
+      json.append(",\"status\":").append(error.status);
+      error.detail().ifPresent(detail -> Escapes.appendJson(detail, "", json.append(",\"detail\":")));
       error.path.ifPresent(path -> {
         var uri = new StringBuilder();
         Escapes.appendPercentEncoded(path, "!$&'()*+,-./:;=@_~", uri);

@@ -113,8 +113,11 @@ final class BodyUpload {
   }
 
   private String expectedResponse() {
-    if (isRefusedUnread() || kind == Kind.LONG && route.readsBody()) return "413 413 Content Too Large\n";
-    if (kind != Kind.GOOD && route.readsBody()) return "400 400 Bad Request\n";
+    if (isRefusedUnread()) return "413 413 Content Too Large: a body of " + body.length() + " bytes; at most "
+        + limits.maxBody + " are allowed\n";
+    if (kind == Kind.LONG && route.readsBody())
+      return "413 413 Content Too Large: a body of more than " + limits.maxBody + " bytes\n";
+    if (kind != Kind.GOOD && route.readsBody()) return "400 400 Bad Request: \\x\n";
     return switch (route) {
       case NEVER -> "200 " + number + ":never";
       case FAILS -> "500 Internal server error \\x";
@@ -138,7 +141,8 @@ final class BodyUpload {
     if (mayRespondBeforeFault())
       return response.code() == 200 && !response.isComplete() && expectedBody().startsWith(response.body()) ? ""
           : this + " was not broken off: " + response;
-    var actual = response.code() + " " + response.body().replaceAll("error [0-9a-f]{8}\n$", "error \\\\x");
+    var actual = response.code() + " " + response.body().replaceAll("error [0-9a-f]{8}\n$", "error \\\\x")
+        .replaceAll("(400 Bad Request: ).+\n$", "$1\\\\x\n");
     return response.isComplete() && actual.equals(expectedResponse()) ? ""
         : this + " was answered " + response + ", not " + expectedResponse();
   }

@@ -134,12 +134,16 @@ class HttpMountTest extends HttpFixture {
 
   @ParameterizedTest
   @CsvSource(delimiter = '|', value = {
-    "/none | 404 | Not Found | 404 Not Found", "/thrown | 418 | Client Error | I am a \"teapot\"",
-    "/rule | 409 | Conflict | 409 Conflict"})
+    "/none | 404 | Not Found |", "/thrown | 418 | Client Error | I am a \"teapot\"",
+    "/line | 400 | Bad Request | no date", "/reason | 403 | Forbidden |", "/rule | 409 | Conflict |"})
   void problemDetailsHaveTitleStatusDetailAndInstance(String path, int status, String title, String detail) {
     open(routes -> routes.text("/thrown", exchange -> {
       exchange.header("Content-Type", "text/html");
       throw new HttpException(418, "I am a \"teapot\"");
+    }).text("/line", exchange -> {
+      throw new HttpException(400, "400 Bad Request: no date");
+    }).text("/reason", exchange -> {
+      throw new HttpException(403, "403 Forbidden");
     }).text("/rule", exchange -> {
       throw new IllegalStateException("planned");
     }).onFailure(IllegalStateException.class, 409).withErrorBody(ErrorBody.problemDetails()));
@@ -148,8 +152,9 @@ class HttpMountTest extends HttpFixture {
 
     assertEquals(status, response.statusCode());
     assertEquals(List.of("application/problem+json"), response.headers().allValues("Content-Type"));
-    assertEquals("{\"type\":\"about:blank\",\"title\":\"" + title + "\",\"status\":" + status + ",\"detail\":\""
-        + detail.replace("\"", "\\\"") + "\",\"instance\":\"" + path + "\"}\n", response.body());
+    assertEquals("{\"type\":\"about:blank\",\"title\":\"" + title + "\",\"status\":" + status
+        + (detail == null ? "" : ",\"detail\":\"" + detail.replace("\"", "\\\"") + "\"") + ",\"instance\":\"" + path
+        + "\"}\n", response.body());
   }
 
   @Promise("27.21")
@@ -230,11 +235,43 @@ class HttpMountTest extends HttpFixture {
   }
 
   @Test
-  void errorBodyOfMalformedRequestGetsNoPath() throws IOException {
+  void errorBodyOfRequestWithMalformedPathGetsNoPath() throws IOException {
     open(routes -> routes.withErrorBody(error -> new ErrorBody.Content("text/x", error.status() + " " + error.path())));
 
-    assertTrue(
-        RawClient.sendAndReadAll(server.port(), "GET / HTTP/1.1\r\n\r\n").endsWith("\r\n\r\n400 Optional.empty"));
+    assertTrue(RawClient.sendAndReadAll(server.port(), "GET /a%2 HTTP/1.1\r\nHost: a\r\n\r\n")
+        .endsWith("\r\n\r\n400 Optional.empty"));
+  }
+
+  @Promise("27.37")
+  @ParameterizedTest
+  @CsvSource(delimiter = '|', value = {
+    "Content-Length: 1001 | 413 | a body of 1001 bytes; at most 1000 are allowed",
+    "Transfer-Encoding: chunked | 413 | a body of more than 1000 bytes",
+    "X-Long: %s | 431 | headers of more than 1000 bytes", "Expect: tea | 417 | an expectation other than 100-continue",
+    "Host: b | 400 | two Host headers"})
+  void refusalNamesPathAndLimitInErrorBodyOfRoute(String header, int status, String detail) throws IOException {
+    var inner = HttpRoutes.none().text("POST /up", exchange -> exchange.bodyAsText())
+        .withErrorBody(ErrorBody.problemDetails());
+    server = HttpServer.open(net.scope.anonymous(), 0, HttpRoutes.none().mount("/in", inner),
+        o -> o.withMaxBody(1_000).withMaxHeaders(1_000));
+
+    var response = RawClient.sendAndReadAll(server.port(), "POST /in/up HTTP/1.1\r\nHost: a\r\n"
+        + header.replace("%s", "x".repeat(1_000)) + "\r\n\r\n3e9\r\n");
+
+    assertEquals("" + status, RawClient.codes(response));
+    assertTrue(response.endsWith("\"status\":" + status + ",\"detail\":\"" + detail
+        + "\",\"instance\":\"/in/up\"}\n"), response);
+  }
+
+  @Promise("27.37")
+  @Test
+  void clientGetsReasonOfRefusalAsText() throws IOException {
+    open(routes -> routes.text("/", exchange -> "a"));
+
+    var response = RawClient.sendAndReadAll(server.port(), "GET / HTTP/1.1\r\n\r\n");
+
+    assertTrue(response.endsWith("\r\n\r\n400 Bad Request: no Host header, or a Host header without a valid name\n"),
+        response);
   }
 
   @Test

@@ -76,9 +76,9 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
       socket.shutdown.endHead();
     } catch (RequestRefusedException refusal) {
       var response = new ServerResponse(out, true, false, false, false);
-      useErrorBody(response, routes.settings, Optional.empty());
+      useErrorBodyForRefused(head, response);
       try {
-        refuse(response, refusal.code);
+        refuse(response, refusal);
       } finally {
         server.exchangeEnded(head, null, response, socket, startNanos);
       }
@@ -141,6 +141,13 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
     } finally {
       exchange.end();
     }
+  }
+
+  /** Uses the error body of the refused request's route, if its path was read. */
+  private void useErrorBodyForRefused(RequestHead head, ServerResponse response) {
+    var path = Optional.ofNullable(head.readTarget(settings.engines().isPresent())).map(RequestTarget::path);
+    var entry = path.map(it -> routes.find(head.readMethod(), it));
+    useErrorBody(response, entry.map(RouteTable.RouteEntry::settings).orElse(routes.settings), path);
   }
 
   private void useErrorBody(ServerResponse response, RouteSettings routeSettings, Optional<String> path) {
@@ -223,7 +230,7 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
       if (response.isSent() || !(body.failure() instanceof RequestRefusedException refusal)) socket.close();
       else {
         response.discard();
-        refuse(response, refusal.code);
+        refuse(response, refusal);
       }
     } else if (response.isSent()) {
       server.log(failure, exchange, "by closing the connection, because the response had begun");
@@ -288,7 +295,15 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
   }
 
   private static void refuse(ServerResponse response, int code) throws IOException {
-    var text = HttpStatus.codeAndReason(code) + "\n";
+    refuse(response, code, HttpStatus.codeAndReason(code) + "\n");
+  }
+
+  /** Refuses a request that could not be read; its client gets the reason. */
+  private static void refuse(ServerResponse response, RequestRefusedException refusal) throws IOException {
+    refuse(response, refusal.code, HttpStatus.codeAndReason(refusal.code) + ": " + refusal.getMessage() + "\n");
+  }
+
+  private static void refuse(ServerResponse response, int code, String text) throws IOException {
     switch (code) {
       case 503 -> response.writeError(code, text, "Retry-After", "1");
       case 405 -> response.writeError(code, text, "Allow", "GET, HEAD, POST, PUT, DELETE, PATCH, OPTIONS");

@@ -82,8 +82,9 @@ public final class HttpStatus {
   }
 
   /**
-   * Thrown to refuse a request with a status. It has no stack trace, because an attack may cause
-   * many such exceptions.
+   * Thrown to refuse a request with a status. If the head or body could not be read, the client
+   * gets the text of the exception, too. It has no stack trace, because an attack may cause many
+   * such exceptions.
    */
   @SuppressWarnings("serial") // never serialized
   public static final class RequestRefusedException extends IOException {

@@ -32,6 +32,7 @@ public final class RequestHead {
   private final InputStream in;
   private byte[] raw = new byte[512]; // the request line and the headers, without separators
   private int length;
+  private final int maxHeaders; // bytes that the headers may have
   private int remaining; // bytes that the headers may still have
   // four indexes of `raw` for each header: start and end of its name, start and end of its value
   private int[] fields = new int[32];
@@ -51,7 +52,7 @@ public final class RequestHead {
   /** Makes an empty head, which {@link #read} fills. */
   public RequestHead(InputStream in, HttpSettings settings) {
     this.in = in;
-    this.remaining = settings.maxHeaders();
+    this.remaining = this.maxHeaders = settings.maxHeaders();
   }
 
   /** Reads the head. If the request is refused, the access log reads the part that was read. */
@@ -158,7 +159,7 @@ public final class RequestHead {
   }
 
   private void countHeaderByte() throws RequestRefusedException {
-    if (--remaining < 0) throw new RequestRefusedException(431, "headers with more bytes than the server accepts");
+    if (--remaining < 0) throw new RequestRefusedException(431, "headers of more than " + maxHeaders + " bytes");
   }
 
   private void parseHeaders(HttpSettings settings) throws RequestRefusedException {

@@ -115,7 +115,7 @@ public final class Dashboard implements AutoCloseable {
   }
 
   private static ErrorBody.Content errorText(ErrorBody.ErrorResponse error) {
-    var advice = error.status() == 421 ? ": call the dashboard by localhost, or give withHost(..)" : "";
+    var advice = error.status() == 421 ? "; call the dashboard by localhost, or give withHost(..)" : "";
     return new ErrorBody.Content("text/plain; charset=utf-8", error.text() + advice + "\n");
   }
 

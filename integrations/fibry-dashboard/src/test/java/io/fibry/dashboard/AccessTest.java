@@ -57,7 +57,7 @@ class AccessTest {
       var answer = Web.response(dashboard.port(), "GET", "/", "Host: evil.example.org");
 
       assertTrue(answer.startsWith("HTTP/1.1 421 ") && answer.endsWith(
-          "421 Misdirected Request: call the dashboard by localhost, or give withHost(..)\n"), answer);
+          "421 Misdirected Request: a Host header of another server; call the dashboard by localhost, or give withHost(..)\n"), answer);
     }
   }
 
