@@ -5,6 +5,7 @@ import io.fibry.net.HttpException;
 import io.fibry.text.Lines;
 import java.util.Collection;
 import java.util.Objects;
+import java.util.regex.Pattern;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonToken;
 import tools.jackson.core.exc.InputCoercionException;
@@ -25,6 +26,10 @@ import tools.jackson.databind.json.JsonMapper;
  * the former. A type that the mapper cannot read at all is a failure of the server.
  */
 public final class JsonBodyCodec implements BodyCodec {
+  // an end of a text that shows the source or names an option; a limit's class; a text before a backtick
+  private static final Pattern INTERNALS = Pattern.compile(
+      "(?s) \\((start marker|for \\w+ starting|not recognized as|consider enabling).*|, from `[^`]*`|[,:;(]?[^,:;(]*`.*");
+
   private final JsonMapper mapper;
 
   private JsonBodyCodec(JsonMapper mapper) {
@@ -62,8 +67,8 @@ public final class JsonBodyCodec implements BodyCodec {
   private static RuntimeException refusalOf(JacksonException failure, Class<?> type) {
     return switch (failure) {
       case InputCoercionException number -> refusal(failure, subject(failure) + " is out of range");
-      case StreamReadException syntax -> refusal(failure, "malformed JSON: " + text(syntax.getOriginalMessage()));
-      case StreamConstraintsException limit -> refusal(failure, text(limit.getOriginalMessage()));
+      case StreamReadException syntax -> refusal(failure, "malformed JSON: " + problem(syntax));
+      case StreamConstraintsException limit -> refusal(failure, problem(limit));
       case UnrecognizedPropertyException unknown -> refusal(failure, subject(failure) + " is unknown");
       case MismatchedInputException mismatch -> refusal(failure, subject(failure) + problem(mismatch, type));
       case ValueInstantiationException made when made.getCause() instanceof IllegalArgumentException refused -> refusal(
@@ -75,6 +80,7 @@ public final class JsonBodyCodec implements BodyCodec {
   }
 
   private static String problem(MismatchedInputException mismatch, Class<?> type) {
+    if (mismatch.getOriginalMessage().startsWith("Trailing token")) return " is followed by more JSON";
     var token = mismatch.getCurrentToken();
     if (token == null || token == JsonToken.VALUE_NULL || token == JsonToken.END_OBJECT) return " is missing";
     var target = mismatch.getTargetType() == null ? type : mismatch.getTargetType();
@@ -104,6 +110,11 @@ public final class JsonBodyCodec implements BodyCodec {
   /** Returns one short line, because the client has chosen a part of the text. */
   private static String text(String text) {
     return Lines.line(text);
+  }
+
+  /** Returns a text of Jackson without the names of its classes and options. */
+  private static String problem(JacksonException failure) {
+    return text(INTERNALS.matcher(failure.getOriginalMessage()).replaceAll("").replace("VALUE_STRING", "a string"));
   }
 
   @Override

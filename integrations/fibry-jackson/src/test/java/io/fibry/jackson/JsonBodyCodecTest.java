@@ -82,6 +82,27 @@ class JsonBodyCodecTest {
     assertTrue(refusal("{\"lines\":[]} x", Order.class).startsWith("400 Bad Request: "), "a trailing token");
   }
 
+  @ParameterizedTest
+  @CsvSource(delimiter = '|', quoteCharacter = '`', value = {
+    "{\"lines\":[] | 1, column 12: malformed JSON: Unexpected end-of-input: expected close marker for Object",
+    "{\"lines\":[} | 1, column 11: malformed JSON: Unexpected close marker '}': expected ']'",
+    "{\"lines\":[\"a | 1, column 13: malformed JSON: Unexpected end-of-input in a string",
+    "{\"lines\":NaN} | 1, column 13: malformed JSON: Non-standard token 'NaN'",
+    "{\"lines\":+1} | 1, column 11: malformed JSON: Unexpected character ('+' (code 43)) in numeric value: "
+        + "JSON spec does not allow numbers to have plus signs",
+    "{/* } | 1, column 2: malformed JSON: Unexpected character ('/' (code 47)): maybe a (non-standard) comment?",
+    "{\"lines\":[]} {} | 1, column 14: the body is followed by more JSON"})
+  void clientGetsNoNamesOfClassesAndOptions(String body, String expected) {
+    assertEquals("400 Bad Request: line " + expected, refusal(body, Order.class));
+  }
+
+  @Test
+  void refusalOfDeepNestingNamesLimitAlone() {
+    var text = refusal("[".repeat(100_000), List.class);
+
+    assertTrue(text.endsWith(": Document nesting depth (501) exceeds the maximum allowed (500)"), text);
+  }
+
   @Test
   void errorTextShowsClientInputShortenedAndInOneLine() {
     var text = refusal("{\"" + "x".repeat(10_000) + "\\n\": 1}", Order.class);
