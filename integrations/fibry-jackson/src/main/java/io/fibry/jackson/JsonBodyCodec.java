@@ -4,6 +4,7 @@ import io.fibry.net.BodyCodec;
 import io.fibry.net.HttpException;
 import io.fibry.text.Lines;
 import java.util.Collection;
+import java.util.List;
 import java.util.Objects;
 import java.util.regex.Pattern;
 import tools.jackson.core.JacksonException;
@@ -23,10 +24,14 @@ import tools.jackson.databind.json.JsonMapper;
  * <p>A client whose body is wrong gets the status 400 and learns the line, the column and the
  * field. The body is wrong, too, if the constructor of the object throws an
  * {@link IllegalArgumentException} or a {@link NullPointerException}. The client gets the text of
- * the former. A type that the mapper cannot read at all is a failure of the server.
+ * the former, and after the latter the names of the fields that were null. A type that the mapper
+ * cannot read at all is a failure of the server.
+ *
+ * <p>The settings of the mapper decide which bodies are wrong. By default Jackson ignores unknown
+ * fields, and reads a missing number as zero. The mapper in the example refuses both.
  */
 public final class JsonBodyCodec implements BodyCodec {
-  // an end of a text that shows the source or names an option; a limit's class; a text before a backtick
+  // parts of Jackson's texts that show the source, or name a class or an option
   private static final Pattern INTERNALS = Pattern.compile(
       "(?s) \\((start marker|for \\w+ starting|not recognized as|consider enabling).*|, from `[^`]*`|[,:;(]?[^,:;(]*`.*");
 
@@ -59,8 +64,32 @@ public final class JsonBodyCodec implements BodyCodec {
       if (object == null) throw refusal("the body is null; send a " + type.getSimpleName() + " as JSON");
       return object;
     } catch (JacksonException failure) {
+      if (failure instanceof ValueInstantiationException && failure.getCause() instanceof NullPointerException cause)
+        throw refusalOfNull(failure, cause, body, type);
       throw refusalOf(failure, type);
     }
+  }
+
+  /** Returns the refusal of a body for which a constructor has thrown a NullPointerException. */
+  private HttpException refusalOfNull(JacksonException failure, NullPointerException cause, byte[] body,
+      Class<?> type) {
+    var finder = new NullFieldFinder();
+    try {
+      mapper.readerFor(type).withHandler(finder).readValue(body);
+    } catch (JacksonException again) {} // the failure, whose null fields the finder has seen
+    var names = finder.names();
+    for (var name : names) if (isNamed(name, cause)) names = List.of(name);
+    return refusal(failure, switch (names.size()) {
+      case 0 -> subject(failure) + " lacks a field";
+      case 1 -> subject(failure, names.getFirst()) + " is missing";
+      default -> subject(failure) + " lacks one of the fields " + text(String.join(", ", names));
+    });
+  }
+
+  /** Returns whether the exception is that of requireNonNull or of the JVM for this parameter. */
+  private static boolean isNamed(String name, NullPointerException cause) {
+    var message = Lines.message(cause);
+    return message.equals(name) || message.endsWith("because \"" + name + "\" is null");
   }
 
   /** Returns the failure itself if the server is at fault. */
@@ -73,8 +102,6 @@ public final class JsonBodyCodec implements BodyCodec {
       case MismatchedInputException mismatch -> refusal(failure, subject(failure) + problem(mismatch, type));
       case ValueInstantiationException made when made.getCause() instanceof IllegalArgumentException refused -> refusal(
           failure, subject(failure) + " is refused: " + text(Lines.message(refused)));
-      case ValueInstantiationException made when made.getCause() instanceof NullPointerException -> refusal(failure,
-          subject(failure) + " lacks a field");
       default -> failure;
     };
   }
@@ -90,10 +117,16 @@ public final class JsonBodyCodec implements BodyCodec {
 
   /** Returns the path of the field with the problem, such as {@code field lines[0].count}. */
   private static String subject(JacksonException failure) {
+    return subject(failure, "");
+  }
+
+  /** Returns the path of a field of the object with the problem. */
+  private static String subject(JacksonException failure, String field) {
     var path = new StringBuilder();
     for (var step : failure.getPath())
       if (step.getPropertyName() == null) path.append('[').append(step.getIndex()).append(']');
       else path.append(path.isEmpty() ? "" : ".").append(step.getPropertyName());
+    if (!field.isEmpty()) path.append(path.isEmpty() ? "" : ".").append(field);
     return path.isEmpty() ? "the body" : "field " + text(path.toString());
   }
 

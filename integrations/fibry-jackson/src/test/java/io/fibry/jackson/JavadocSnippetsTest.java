@@ -20,6 +20,7 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -59,8 +60,13 @@ class JavadocSnippetsTest {
   record Order(String what, int count) {}
   record Receipt(int number, Order order) {}
 
+  static final JsonMapper STRICT = JsonMapper.builder()
+      .enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)            // such as a misspelt field
+      .enable(DeserializationFeature.FAIL_ON_MISSING_CREATOR_PROPERTIES)    // also a missing int
+      .build();
+
   static HttpRoutes orders() {
-    return HttpRoutes.none().withBodyCodec(JsonBodyCodec.of(new JsonMapper()))
+    return HttpRoutes.none().withBodyCodec(JsonBodyCodec.of(STRICT))
         .object("POST /orders", exchange -> new Receipt(1, exchange.bodyAs(Order.class)))
         .object("GET /orders/{id}", exchange -> {
           throw new HttpException(404, "no order " + exchange.path("id"));

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.fasterxml.jackson.annotation.JsonProperty;
 import io.fibry.ActorSystem;
 import io.fibry.net.HttpException;
 import io.fibry.net.HttpRoutes;
@@ -67,7 +68,8 @@ class JsonBodyCodecTest {
     "{\"lines\":[{\"item\":\"tea\",\"count\":99999999999}]} | line 1, column 44: field lines[0].count is out of range",
     "{\"lines\":[{\"item\":\"tea\",\"count\":null}]} | line 1, column 33: field lines[0].count is missing",
     "{\"lines\":[{\"item\":\"tea\",\"weight\":1}]} | field lines[0].weight is unknown",
-    "{\"lines\":[{\"count\":1}]} | line 1, column 21: field lines[0] lacks a field",
+    "{\"lines\":[{\"count\":1}]} | line 1, column 21: field lines[0].item is missing",
+    "{\"lines\":[{\"item\":null}]} | line 1, column 23: field lines[0].item is missing",
     "{\"lines\":[{\"item\":\"tea\",\"count\":-1}]} | line 1, column 35: field lines[0] is refused: a count of -1; give 0 or more",
     "{\"lines\":7} | line 1, column 10: field lines is no list", "[] | line 1, column 1: the body is no Order"})
   void clientLearnsWhereItsBodyIsWrong(String body, String expected) {
@@ -94,6 +96,37 @@ class JsonBodyCodecTest {
     "{\"lines\":[]} {} | 1, column 14: the body is followed by more JSON"})
   void clientGetsNoNamesOfClassesAndOptions(String body, String expected) {
     assertEquals("400 Bad Request: line " + expected, refusal(body, Order.class));
+  }
+
+  record Person(@JsonProperty("full_name") String name, String nickname, String town, int age) {
+    Person {
+      if (name == null || age > 0 && town.isEmpty()) throw new NullPointerException();
+      if (age > 100) Objects.requireNonNull(nickname, "nickname");
+      if (age < 0) throw new NullPointerException("planned");
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource(delimiter = '|', quoteCharacter = '`', value = {
+    "{\"town\":\"Rome\"} | the body lacks one of the fields full_name, nickname",
+    "{\"nickname\":\"Al\",\"town\":\"Rome\"} | field full_name is missing",
+    "{\"full_name\":\"Ada\",\"age\":9} | field town is missing",
+    "{\"full_name\":\"Ada\",\"town\":\"Rome\",\"age\":101} | field nickname is missing",
+    "{\"full_name\":\"A\",\"nickname\":\"B\",\"town\":\"C\",\"age\":-1} | the body lacks a field"})
+  void refusalNamesFieldsThatMayHaveCausedNullPointerException(String body, String expected) {
+    assertEquals(expected, refusal(body, Person.class).replaceAll(".*: ", ""));
+  }
+
+  @Test
+  void strictMapperNamesMissingAndUnknownFields() {
+    var strict = JsonBodyCodec.of(JavadocSnippetsTest.STRICT);
+
+    for (var body : List.of("{\"what\":\"hat\",\"cuont\":1}", "{\"what\":\"hat\",\"count\":1,\"color\":1}")) {
+      var refusal = assertThrows(HttpException.class,
+          () -> strict.read(body.getBytes(UTF_8), JavadocSnippetsTest.Order.class)).getMessage();
+      assertTrue(refusal.endsWith(body.contains("color") ? "field color is unknown" : "field count is missing"),
+          refusal);
+    }
   }
 
   @Test
