@@ -15,10 +15,10 @@ import java.util.function.UnaryOperator;
  *
  * <p>If a handler throws a {@code MailboxFullException}, {@code ActorStoppedException},
  * {@code CircuitOpenException}, or another exception of a request that was not handled, the
- * response is 503. After an {@code AskTimeoutException}, or if a stored request is not answered in
- * time, the response is 504: see {@link HttpException#statusOf}. After any other exception the
- * response is 500, with a number that is also in the log. The failure policy of the builder is not
- * applied.
+ * response is 503 with {@code Retry-After: 1}. After an {@code AskTimeoutException}, or if a stored
+ * request is not answered in time, the response is 504: see {@link HttpException#statusOf}. After
+ * any other exception the response is 500, with a number that is also in the log. The failure
+ * policy of the builder is not applied. Rules of {@link HttpRoutes} come first.
  *
  * <p>{@code sendPoisonPill}, {@code close} and {@code askExit} close idle connections and let
  * exchanges finish within the drain limit; {@code kill} cuts all connections off. A scope that

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.MailboxFullException;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
 import io.fibry.testing.Promise;
@@ -254,6 +255,23 @@ class HttpRoutesTest extends HttpFixture {
       assertTrue(call("GET", "/worse").startsWith("500 "));
       assertTrue(logged.text().contains("the rule is broken") && logged.text().contains("made up"), logged.text());
     }
+  }
+
+  @Promise("27.38")
+  @Test
+  void retryAfterIsOneSecondUnlessRuleSetsIt() {
+    var full = HttpRoutes.none().text("/", exchange -> {
+      throw new MailboxFullException("full", "a", "m", 1);
+    });
+    open(routes -> routes.mount("/default", full).mount("/rule", full.onFailure(MailboxFullException.class,
+        failed -> failed.exchange().status(503).header("Retry-After", "30").path() + " is busy")));
+
+    var response = send(request("/default"));
+    var responseOfRule = send(request("/rule"));
+
+    assertEquals("503 [1]", response.statusCode() + " " + response.headers().allValues("Retry-After"));
+    assertEquals("503 [30]", responseOfRule.statusCode() + " " + responseOfRule.headers().allValues("Retry-After"));
+    assertEquals("/rule is busy\n", responseOfRule.body());
   }
 
   @Test

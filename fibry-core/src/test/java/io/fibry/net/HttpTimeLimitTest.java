@@ -56,7 +56,7 @@ class HttpTimeLimitTest {
     }
   }
 
-  @Promise("27.23")
+  @Promise({"27.23", "27.38"})
   @Test
   void handlerIsInterruptedAtTimeLimitAndClientGets503() throws Exception {
     open(HttpRoutes.none().text("/", exchange -> waitForever()).withTimeLimit(LIMIT));
