@@ -182,8 +182,8 @@ public interface HttpExchange {
   HttpExchange header(String name, String value);
 
   /**
-   * Starts the response. Up to 8 kB are buffered. The buffer is sent when it is full or flushed, or
-   * when the handler returns.
+   * Starts the response. Up to 8 KiB are buffered. The buffer is sent when it is full or flushed,
+   * or when the handler returns.
    *
    * @return always the same stream
    * @throws IllegalStateException on a {@code text} or {@code object} route

@@ -58,8 +58,8 @@ final class ClientFrameReader extends ClientReader<byte[]> {
   }
 
   /**
-   * Reads the content of a frame. Above 8 kB, the array grows only with the received bytes, so an
-   * announced length alone takes at most 8 kB of memory.
+   * Reads the content of a frame. Above 8 KiB, the array grows only with the received bytes, so an
+   * announced length alone takes at most 8 KiB of memory.
    */
   private byte[] readContent(int length) throws IOException {
     var frame = new byte[Math.min(length, ClientInput.LARGE_BUFFER)];

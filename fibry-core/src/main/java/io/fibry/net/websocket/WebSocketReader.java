@@ -14,7 +14,7 @@ import java.util.Arrays;
 /**
  * Reads the messages of a client from its frames. Input that RFC 6455 does not allow is refused at
  * the first invalid byte, or at the end of a control frame. A frame that only announces a great
- * length makes the reader allocate at most 8 kB; the reader allocates more as bytes arrive.
+ * length makes the reader allocate at most 8 KiB; the reader allocates more as bytes arrive.
  */
 final class WebSocketReader extends ClientReader<WebSocketMessage> {
 
@@ -179,7 +179,7 @@ final class WebSocketReader extends ClientReader<WebSocketMessage> {
   }
 
   /**
-   * Enlarges the array to the known size of the message, but at most to 8 kB, or to twice the
+   * Enlarges the array to the known size of the message, but at most to 8 KiB, or to twice the
    * received bytes if that is more. For a message in fragments the array grows at least to twice
    * its size, because a fragment may have a single byte.
    */
