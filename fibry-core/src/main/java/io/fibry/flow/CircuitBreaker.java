@@ -49,12 +49,14 @@ public final class CircuitBreaker {
 
   private final String name;
   private final Options options;
+  private final BlockBuilder<?> blockBuilder;
   private final Scheduler clock;
   private final CircuitState circuit;
 
-  private CircuitBreaker(String name, Scheduler clock, Options options) {
+  private CircuitBreaker(String name, BlockBuilder<?> blockBuilder, Options options) {
     this.name = name;
-    this.clock = clock;
+    this.blockBuilder = blockBuilder;
+    this.clock = blockBuilder.scheduler();
     this.options = options;
     this.circuit = new CircuitState(options.windowSize, options.minCalls, options.failureRate,
         Durations.nanos(options.pause), options.probes);
@@ -64,14 +66,15 @@ public final class CircuitBreaker {
    * Makes a closed breaker.
    *
    * @param name appears in logs and exceptions; for example, the name of the service
-   * @param builder a builder whose scope supplies the clock of the breaker
+   * @param builder a builder whose scope supplies the clock of the breaker, and decides whether its
+   * log shows the text of the exception that opens it
    * @param options changes the defaults
    * @return the breaker
    */
   public static CircuitBreaker of(String name, ActorBuilder<?> builder, UnaryOperator<Options> options) {
     if (Objects.requireNonNull(name, "name").isBlank())
       throw new IllegalArgumentException("the name of a circuit breaker is blank; name the service that it protects");
-    return new CircuitBreaker(name, BlockBuilder.of(Objects.requireNonNull(builder, "builder")).scheduler(),
+    return new CircuitBreaker(name, BlockBuilder.of(Objects.requireNonNull(builder, "builder")),
         ChangedCopy.optionsOf(new Options(), options));
   }
 
@@ -152,7 +155,7 @@ public final class CircuitBreaker {
   private void notifyListener(StateChange change, Throwable failure, boolean isSlow) {
     if (change == StateChange.CLOSED) LOG.info("circuit breaker '{}' is closed again", name);
     else LOG.warn("circuit breaker '{}' is open for {}; the last call {}", name, Durations.text(options.pause),
-        failure != null ? "threw " + failure.getClass().getName() : isSlow ? "was slow"
+        failure != null ? "threw " + blockBuilder.describe(failure) : isSlow ? "was slow"
             : "succeeded, but too many of the latest calls failed");
     try {
       options.listener.accept(change == StateChange.CLOSED ? State.CLOSED : State.OPEN);

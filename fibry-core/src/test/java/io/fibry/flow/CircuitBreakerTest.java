@@ -44,6 +44,8 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class CircuitBreakerTest {
   private static final Duration PAUSE = Duration.ofSeconds(5);
@@ -124,6 +126,22 @@ class CircuitBreakerTest {
           "is open for 5 s; the last call succeeded, but too many of the latest calls failed"), line);
     }
     assertEquals(State.OPEN, breaker.state());
+  }
+
+  @ParameterizedTest
+  @CsvSource({"true, java.io.IOException: no\\nroute", "false, IOException"})
+  void logHasTextOfExceptionUnlessScopeHidesContents(boolean isShown, String expected) {
+    try (var quiet = ActorSystem.openScope("quiet", o -> o.withMessageContents(isShown)); var logged = new Logged()) {
+      var service = CircuitBreaker.of("routes", quiet.anonymous(), o -> o.withWindow(1, 1)).around(quiet.anonymous())
+          .onFailure(FailurePolicy.resume().withoutLog()).newActorWithReturn(message -> {
+            throw new IOException("no\nroute");
+          });
+
+      assertThrows(IOException.class, () -> service.ask("go"));
+
+      var line = logged.lines("circuit breaker 'routes'").getFirst();
+      assertTrue(line.endsWith("is open for 5 s; the last call threw " + expected), line);
+    }
   }
 
   @Test
