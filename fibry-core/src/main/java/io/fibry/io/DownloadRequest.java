@@ -23,6 +23,7 @@ import java.time.format.DateTimeFormatter;
 import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
@@ -100,8 +101,9 @@ final class DownloadRequest implements Request<DownloadRequest, Download> {
       return new AttemptResult(
           new Download(response.uri(), response.headers().firstValue("Content-Type"), response.body()),
           null, false, Duration.ZERO);
-    return new AttemptResult(null, new HttpStatusException(response.uri(), status), TRANSIENT_STATUSES.contains(status),
-        response.headers().firstValue("Retry-After").map(DownloadRequest::retryDelay).orElse(Duration.ZERO));
+    var retryAfter = response.headers().firstValue("Retry-After").flatMap(DownloadRequest::retryDelay);
+    return new AttemptResult(null, new HttpStatusException(response.uri(), status, retryAfter),
+        TRANSIENT_STATUSES.contains(status), retryAfter.orElse(Duration.ZERO));
   }
 
   private void sleep(Scheduler clock, Duration delay) throws IOException, InterruptedException {
@@ -139,16 +141,17 @@ final class DownloadRequest implements Request<DownloadRequest, Download> {
 
   /**
    * Returns the delay that a {@code Retry-After} header demands, as a number of seconds or as a
-   * date. Returns zero if the header is unreadable.
+   * date. Returns empty if the header is unreadable.
    */
-  static Duration retryDelay(String retryAfter) {
+  static Optional<Duration> retryDelay(String retryAfter) {
     try {
       var text = retryAfter.strip();
-      if (text.matches("[0-9]+")) return text.length() > 9 ? MAX_RETRY_DELAY : Duration.ofSeconds(Long.parseLong(text));
+      if (text.matches("[0-9]+"))
+        return Optional.of(text.length() > 9 ? MAX_RETRY_DELAY : Duration.ofSeconds(Long.parseLong(text)));
       var date = ZonedDateTime.parse(text, DateTimeFormatter.RFC_1123_DATE_TIME);
-      return Collections.max(List.of(Duration.ZERO, Duration.between(Instant.now(), date)));
+      return Optional.of(Collections.max(List.of(Duration.ZERO, Duration.between(Instant.now(), date))));
     } catch (DateTimeException | ArithmeticException unreadable) {
-      return Duration.ZERO;
+      return Optional.empty();
     }
   }
 

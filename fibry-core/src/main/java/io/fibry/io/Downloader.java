@@ -18,6 +18,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Downloads the resources of URIs, with a pool of actors around an HTTP client. Thread-safe.
@@ -148,11 +149,15 @@ public interface Downloader extends Exitable {
     private final URI uri;
     /** The status. */
     private final int status;
+    /** The delay that the server demands; null if it demands none. */
+    private final @Nullable Duration retryAfter;
 
-    HttpStatusException(URI uri, int status) {
-      super("the response to " + uri + " has the status " + status);
+    HttpStatusException(URI uri, int status, Optional<Duration> retryAfter) {
+      super("the response to " + uri + " has the status " + status
+          + retryAfter.map(delay -> "; try again after " + Durations.text(delay)).orElse(""));
       this.uri = uri;
       this.status = status;
+      this.retryAfter = retryAfter.orElse(null);
     }
 
     /**
@@ -171,6 +176,16 @@ public interface Downloader extends Exitable {
      */
     public int status() {
       return status;
+    }
+
+    /**
+     * The delay that the header {@code Retry-After} demands.
+     *
+     * @return the time from the response to the next request, zero for a date that has passed; empty
+     * without such a header, or if it is malformed
+     */
+    public Optional<Duration> retryAfter() {
+      return Optional.ofNullable(retryAfter);
     }
   }
 

@@ -21,6 +21,7 @@ import java.time.ZoneOffset;
 import java.time.ZonedDateTime;
 import java.time.format.DateTimeFormatter;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -174,8 +175,20 @@ class DownloaderRetryTest {
     try (var web = statuses("Retry-After: 3600\r\n", 429)) {
       var failure = Patience.failure(downloader(FULL_BACKOFF, o -> o).sendMessageReturn(web.uri("/")));
 
-      assertEquals(429, assertInstanceOf(HttpStatusException.class, failure).status());
+      var refusal = assertInstanceOf(HttpStatusException.class, failure);
+      assertEquals(429, refusal.status());
+      assertEquals(Optional.of(Duration.ofHours(1)), refusal.retryAfter());
+      assertTrue(refusal.getMessage().endsWith(" has the status 429; try again after 1 h"), refusal.getMessage());
       assertEquals(List.of(), pauses);
+    }
+  }
+
+  @Test
+  void failureWithoutReadableRetryAfterHeaderHasNoDelay() {
+    try (var web = statuses("Retry-After: soon\r\n", 404)) {
+      var failure = Patience.failure(downloader(FULL_BACKOFF, o -> o).sendMessageReturn(web.uri("/")));
+
+      assertEquals(Optional.empty(), assertInstanceOf(HttpStatusException.class, failure).retryAfter());
     }
   }
 
@@ -184,13 +197,13 @@ class DownloaderRetryTest {
     var inOneHour = DateTimeFormatter.RFC_1123_DATE_TIME.format(ZonedDateTime.now(ZoneOffset.UTC).plusHours(1));
     var oneHourAgo = DateTimeFormatter.RFC_1123_DATE_TIME.format(ZonedDateTime.now(ZoneOffset.UTC).minusHours(1));
 
-    assertEquals(Duration.ofSeconds(120), DownloadRequest.retryDelay(" 120 "));
-    assertTrue(DownloadRequest.retryDelay(inOneHour).compareTo(Duration.ofMinutes(59)) > 0, inOneHour);
-    assertEquals(Duration.ZERO, DownloadRequest.retryDelay(oneHourAgo));
+    assertEquals(Optional.of(Duration.ofSeconds(120)), DownloadRequest.retryDelay(" 120 "));
+    assertTrue(DownloadRequest.retryDelay(inOneHour).orElseThrow().compareTo(Duration.ofMinutes(59)) > 0, inOneHour);
+    assertEquals(Optional.of(Duration.ZERO), DownloadRequest.retryDelay(oneHourAgo));
     for (var centuries : List.of("9999999999", "99999999999999999999"))
-      assertTrue(DownloadRequest.retryDelay(centuries).compareTo(Duration.ofDays(364)) > 0, centuries);
+      assertTrue(DownloadRequest.retryDelay(centuries).orElseThrow().compareTo(Duration.ofDays(364)) > 0, centuries);
     for (var invalidHeader : List.of("", "-5", "soon", "1e9", "Fri, 99 Nov 2026 00:00:00 GMT", "\u0663"))
-      assertEquals(Duration.ZERO, DownloadRequest.retryDelay(invalidHeader), invalidHeader);
+      assertEquals(Optional.empty(), DownloadRequest.retryDelay(invalidHeader), invalidHeader);
   }
 
   @Promise("26.5")
