@@ -13,7 +13,7 @@ import javax.net.ServerSocketFactory;
 
 /** Makes one server socket, which accepts the connections of this process. Thread-safe. */
 final class MemorySockets extends ServerSocketFactory {
-  private static final int PORT = 80; // shown in texts; not a port of the machine
+  private static final int PORT = 80; // not a port of the machine
   private static final int FIRST_CLIENT_PORT = 50_000;
 
   private final BlockingQueue<Socket> waiting = new LinkedBlockingQueue<>(); // connected, not yet accepted
@@ -31,7 +31,21 @@ final class MemorySockets extends ServerSocketFactory {
 
   @Override
   public ServerSocket createServerSocket(int port, int backlog, InetAddress address) throws IOException {
-    return new MemoryServerSocket(new InetSocketAddress(address, PORT));
+    return new MemoryServerSocket(new NoPort(address));
+  }
+
+  /** The address of the server, which logs show. */
+  private static final class NoPort extends InetSocketAddress {
+    private static final long serialVersionUID = 1;
+
+    NoPort(InetAddress address) {
+      super(address, PORT);
+    }
+
+    @Override
+    public String toString() {
+      return "no port (test server)";
+    }
   }
 
   /** Connects a client to the server. */

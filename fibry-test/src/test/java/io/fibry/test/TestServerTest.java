@@ -53,6 +53,15 @@ class TestServerTest {
   }
 
   @Test
+  void logsShowThatServerHasNoPort() {
+    try (var scope = TestScope.fibers(); var web = TestServer.open(scope, ROUTES)) {
+      var text = web.server().toString();
+
+      assertTrue(text.startsWith("HTTP server '") && text.endsWith("' on no port (test server)"), text);
+    }
+  }
+
+  @Test
   void chunksOfStreamAreJoined() {
     try (var scope = TestScope.fibers(); var web = TestServer.open(scope, ROUTES)) {
       var lines = web.get("/stream").text().lines().toList();
