@@ -181,8 +181,8 @@ public interface Downloader extends Exitable {
     /**
      * The delay that the header {@code Retry-After} demands.
      *
-     * @return the time from the response to the next request, zero for a date that has passed; empty
-     * without such a header, or if it is malformed
+     * @return the time from the response to the next request, zero for a date that has passed;
+     * empty without such a header, or if it is malformed
      */
     public Optional<Duration> retryAfter() {
       return Optional.ofNullable(retryAfter);

@@ -18,8 +18,8 @@ public interface ErrorBody {
    */
   record ErrorResponse(int status, String reason, String text, Optional<String> path) {
     /**
-     * {@return the text without the status and the reason before it, such as "404 Not Found: "; empty
-     * if there is no more text}
+     * {@return the text without the status and the reason before it, such as "404 Not Found: ";
+     * empty if there is no more text}
      */
     public Optional<String> detail() {
       var statusAndReason = status + " " + reason;

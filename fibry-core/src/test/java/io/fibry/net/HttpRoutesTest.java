@@ -240,13 +240,18 @@ class HttpRoutesTest extends HttpFixture {
           .text("/bad", exchange -> {
             exchange.header("Content-Length", "1000").status(201);
             throw new IllegalArgumentException("too many");
-          }).text("/sold", exchange -> { throw new ArithmeticException("only 1"); }).text("/worse", exchange -> { throw new IllegalStateException("made up"); })
+          }).text("/sold", exchange -> { throw new ArithmeticException("only 1"); })
+          .text("/worse", exchange -> {
+            throw new IllegalStateException("made up");
+          })
           .onFailure(NoSuchElementException.class, 404)
           .onFailure(IllegalArgumentException.class, failed -> {
             failed.exchange().status(422).header("X-Why", "yes");
             return failed.failure().getMessage() + " at " + failed.exchange().path();
           }).onFailure(ArithmeticException.class, 409, failure -> failure.getMessage() + " of shoes left")
-          .onFailure(IllegalStateException.class, failed -> { throw new IOException("the rule is broken"); }));
+          .onFailure(IllegalStateException.class, failed -> {
+            throw new IOException("the rule is broken");
+          }));
 
       assertEquals("404 404 Not Found", call("GET", "/none"));
       assertEquals("422 too many at /bad", call("GET", "/bad"));

@@ -56,8 +56,8 @@ class AccessTest {
     try (var dashboard = Dashboard.open(scope, 0)) {
       var answer = Web.response(dashboard.port(), "GET", "/", "Host: evil.example.org");
 
-      assertTrue(answer.startsWith("HTTP/1.1 421 ") && answer.endsWith(
-          "421 Misdirected Request: a Host header of another server; call the dashboard by localhost, or give withHost(..)\n"), answer);
+      assertTrue(answer.startsWith("HTTP/1.1 421 ") && answer.endsWith("421 Misdirected Request: a Host header of "
+          + "another server; call the dashboard by localhost, or give withHost(..)\n"), answer);
     }
   }
 

@@ -27,13 +27,14 @@ import tools.jackson.databind.json.JsonMapper;
  * the former, and after the latter the names of the fields that were null. A type that the mapper
  * cannot read at all is a failure of the server.
  *
- * <p>The settings of the mapper decide which bodies are wrong. By default Jackson ignores unknown
- * fields, and reads a missing number as zero. The mapper in the example refuses both.
+ * <p>The settings of the mapper decide which bodies are wrong. Jackson ignores unknown fields by
+ * default, and reads a missing number as zero. The mapper in the example refuses both.
  */
 public final class JsonBodyCodec implements BodyCodec {
   // parts of Jackson's texts that show the source, or name a class or an option
   private static final Pattern INTERNALS = Pattern.compile(
-      "(?s) \\((start marker|for \\w+ starting|not recognized as|consider enabling).*|, from `[^`]*`|[,:;(]?[^,:;(]*`.*");
+      "(?s) \\((start marker|for \\w+ starting|not recognized as|consider enabling).*"
+          + "|, from `[^`]*`|[,:;(]?[^,:;(]*`.*");
 
   private final JsonMapper mapper;
 
