@@ -210,6 +210,7 @@ public final class HttpRoutes {
    * returns null, the response has only the status
    * @return these routes, with the rule
    */
+  @SuppressWarnings("exports") // nullness annotations
   public <E extends Throwable> HttpRoutes onFailure(Class<E> type, int status,
       Handler.Returning<E, @Nullable String> text) {
     requireErrorStatus(status);
