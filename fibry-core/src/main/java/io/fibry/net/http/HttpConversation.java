@@ -10,6 +10,7 @@ import io.fibry.net.socket.ClientOutput;
 import io.fibry.net.socket.ClientSocket;
 import io.fibry.net.socket.ExchangePermit;
 import io.fibry.net.socket.Listener;
+import io.fibry.text.Lines;
 import java.io.EOFException;
 import java.io.IOException;
 import java.time.Duration;
@@ -300,7 +301,7 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
 
   /** Refuses a request that could not be read; its client gets the reason. */
   private static void refuse(ServerResponse response, RequestRefusedException refusal) throws IOException {
-    refuse(response, refusal.code, HttpStatus.codeAndReason(refusal.code) + ": " + refusal.getMessage() + "\n");
+    refuse(response, refusal.code, HttpStatus.codeAndReason(refusal.code) + ": " + Lines.message(refusal) + "\n");
   }
 
   private static void refuse(ServerResponse response, int code, String text) throws IOException {
