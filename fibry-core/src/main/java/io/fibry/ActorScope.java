@@ -92,8 +92,9 @@ public interface ActorScope extends AutoCloseable {
   List<ActorStats> actors();
 
   /**
-   * Waits until no message is queued, no handler runs and no timer is due; for tests. With a manual
-   * clock, sleeping handlers and suspended actors count as idle until the test advances the clock.
+   * Waits until no message is queued, no handler runs and no timer is due; for tests. A connection
+   * that waits for its client's next request or message counts as idle. With a manual clock,
+   * sleeping handlers and suspended actors count as idle until the test advances the clock.
    *
    * @param limit how long to wait at most, by the system's clock, whichever clock the scope has
    * @return true if the scope became quiet, false if the limit was over before that

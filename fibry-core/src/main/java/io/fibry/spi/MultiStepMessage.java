@@ -29,6 +29,17 @@ public interface MultiStepMessage {
   long completedSteps();
 
   /**
+   * Returns whether the handler waits for input from the other side, and none has arrived. An actor
+   * with such a message has no work, so {@code awaitQuiescence} does not wait for it. A handler
+   * that waits to write has work. The default method returns false.
+   *
+   * @return true only if the handler does nothing until the other side sends, or the wait is ended
+   */
+  default boolean isAwaitingInput() {
+    return false;
+  }
+
+  /**
    * Calls a listener at the end of each further step, with the time for which the handler has
    * worked on the step. The time in which the handler waits for the other side is not included. A
    * {@link io.fibry.ContextPropagator} may call this method when it restores the context of the

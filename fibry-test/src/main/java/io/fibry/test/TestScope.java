@@ -134,7 +134,8 @@ public final class TestScope implements ActorScope {
   // ---- assertions
 
   /**
-   * Waits until no message waits, no handler runs and no timer is due.
+   * Waits until no message waits, no handler runs and no timer is due. A connection that waits for
+   * its client, such as an open WebSocket, counts as quiet.
    *
    * @throws AssertionError if this takes too long; the text says what each actor is doing
    */

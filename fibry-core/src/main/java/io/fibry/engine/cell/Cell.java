@@ -396,16 +396,22 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   }
 
   /**
-   * Returns whether this actor has nothing to do. If the scope has a manual clock, an actor is also
-   * quiet while it waits for that clock, or for an actor of {@code others}, which the caller also
-   * examines.
+   * Returns whether this actor has nothing to do. A connection is also quiet while it waits for
+   * bytes of its client. Between two steps, it is also quiet while it waits for an actor of {@code
+   * others}, which the caller also examines. If the scope has a manual clock, any actor is quiet
+   * while it waits for that clock, or for such an actor.
    */
   public final boolean isQuiet(Set<Cell> others) {
     if (phase == LEAVING) return false;
     var clock = owner().options().scheduler();
     var extras = extrasOrNull();
     if (extras != null && (extras.hooksDrain != null || extras.hasDueTimer(clock.nanoTime()))) return false;
-    return isIdle() || clock.isManual() && isWaiting(clock, others);
+    return isIdle() || isAwaitingPeer(others) || clock.isManual() && isWaiting(clock, others);
+  }
+
+  private boolean isAwaitingPeer(Set<Cell> others) {
+    var drain = drain();
+    return drain != null && (drain.isAwaitingInput() || drain.isBetweenSteps() && isAwaitingAnswer(drain, others));
   }
 
   private boolean isWaiting(Scheduler clock, Set<Cell> others) {
@@ -413,8 +419,12 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     var drain = drain();
     var thread = drain == null ? null : drain.thread;
     if (thread == null || drain.message == null) return false;
+    return clock.isAsleep(thread) || isAwaitingAnswer(drain, others);
+  }
+
+  private static boolean isAwaitingAnswer(HandlerContext drain, Set<Cell> others) {
     var wait = drain.currentWait();
-    return clock.isAsleep(thread) || wait != null && wait.isForAnswerOf(others);
+    return wait != null && wait.isForAnswerOf(others);
   }
 
   /**

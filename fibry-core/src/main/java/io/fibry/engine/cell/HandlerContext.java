@@ -113,6 +113,24 @@ public abstract class HandlerContext extends Wait.WaitingHandler implements Acto
     return unsettledCount + completedSteps(); // read in this order: see countOutcome
   }
 
+  /** Returns whether the handler waits for the input of a {@link MultiStepMessage}. */
+  final boolean isAwaitingInput() {
+    try {
+      return uncountedMessage() instanceof MultiStepMessage steps && steps.isAwaitingInput();
+    } catch (Throwable userError) {
+      return false;
+    }
+  }
+
+  /** Returns whether a {@link MultiStepMessage} is handled, and no step of it runs. */
+  final boolean isBetweenSteps() {
+    try {
+      return uncountedMessage() instanceof MultiStepMessage steps && steps.currentStep() == null;
+    } catch (Throwable userError) {
+      return false;
+    }
+  }
+
   /** Returns whether the handler has begun a message or step that has no outcome yet. */
   public final boolean isHandling() {
     Object current = uncountedMessage();

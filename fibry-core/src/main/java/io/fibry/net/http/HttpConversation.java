@@ -125,6 +125,7 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
             response, body);
       } finally {
         permit.release();
+        in.permit = null;
       }
     }
   }

@@ -58,7 +58,14 @@ public final class ClientInput extends InputStream {
 
   private int readSocket(byte[] bytes, int offset, int length) throws IOException {
     var currentPermit = permit;
-    if (currentPermit == null) return socket.read(bytes, offset, length);
+    if (currentPermit == null) {
+      socket.beginInputWait();
+      try {
+        return socket.read(bytes, offset, length);
+      } finally {
+        socket.step.inputWait.end();
+      }
+    }
     currentPermit.suspend();
     try {
       return socket.read(bytes, offset, length);

@@ -184,8 +184,14 @@ public final class ClientSocket implements AutoCloseable {
     }
   }
 
+  /** Called before a read outside of an exchange. */
+  void beginInputWait() {
+    if (Thread.currentThread() == conversationThread) step.inputWait.begin(notices.reader(), transport);
+  }
+
   /** Makes the current read, or the next read, find the end of the stream. */
   public void endInput() {
+    step.inputWait.cancel();
     if (!closed) transport.endInput();
   }
 
@@ -389,6 +395,7 @@ public final class ClientSocket implements AutoCloseable {
 
   private void closeNow() {
     if (!CLOSED.compareAndSet(this, false, true)) return;
+    step.inputWait.cancel();
     transport.close();
     closeTarget();
     dependents.end();

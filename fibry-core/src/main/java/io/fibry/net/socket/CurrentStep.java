@@ -31,6 +31,58 @@ public final class CurrentStep implements MultiStepMessage {
     }
   }
 
+  /**
+   * The wait of a conversation for bytes of its client, as observers see it.
+   *
+   * <p>An observer must not take a conversation that has got bytes for a conversation that waits.
+   * Three things happen in this order: the bytes arrive in the socket, the reader wakes and takes
+   * them, and the conversation ends the wait. Within one wait, an observer first checks that the
+   * socket has no bytes, and then that the reader is parked. If the reader took bytes before the
+   * first check, it runs until the end of the wait, because it parks only to wait for more bytes.
+   * (A reader of TLS may also park to send a record of TLS itself, to a client that does not read.)
+   *
+   * <p>The state of a platform thread does not show that the thread waits in {@code java.net}. So a
+   * conversation on such a thread counts as being at work.
+   */
+  static final class InputWait {
+    private volatile int count; // odd during a wait; written by the conversation, read by observers
+    // the next two fields are written before `count`, so an observer of a wait sees its fields
+    private Thread reader;
+    private Transport transport;
+    private volatile boolean isCancelled; // whether the input has ended
+
+    /** Called by the conversation before it waits; {@code reader} is the thread that reads. */
+    void begin(Thread reader, Transport transport) {
+      this.reader = reader;
+      this.transport = transport;
+      count = count + 1;
+    }
+
+    /** Called after each read outside of an exchange, also by a thread that has begun no wait. */
+    void end() {
+      if ((count & 1) != 0) count = count + 1;
+    }
+
+    /** Called before the input is ended, because the reader may wake later. */
+    void cancel() {
+      isCancelled = true;
+    }
+
+    /** Returns whether the conversation waits, and nothing has arrived. Called by any thread. */
+    boolean isPending() {
+      int wait = count;
+      if ((wait & 1) == 0 || isCancelled) return false;
+      var waitReader = reader;
+      return !transport.hasUnreadInSocket() && isParked(waitReader) && count == wait;
+    }
+
+    private static boolean isParked(Thread thread) {
+      var state = thread.getState();
+      return state == Thread.State.WAITING || state == Thread.State.TIMED_WAITING;
+    }
+  }
+
+  final InputWait inputWait = new InputWait();
   private Object subject; // object whose text is shown as the step; null if no step is shown
   private boolean isCounted; // whether endLast counts the step
   private volatile ConversationStep shownStep; // null while the conversation waits for its client
@@ -120,6 +172,11 @@ public final class CurrentStep implements MultiStepMessage {
   @Override
   public Object currentStep() {
     return shownStep;
+  }
+
+  @Override
+  public boolean isAwaitingInput() {
+    return inputWait.isPending();
   }
 
   @Override

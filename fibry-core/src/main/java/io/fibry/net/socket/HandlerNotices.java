@@ -61,6 +61,11 @@ public final class HandlerNotices {
     return readAhead != null;
   }
 
+  /** Returns the thread that takes the next byte from the transport. */
+  Thread reader() {
+    return readAhead == null ? Thread.currentThread() : readAhead.thread;
+  }
+
   /** Waits for the byte that is read ahead. Returns 1, or -1 at the end of the stream. */
   int takeByte(byte[] bytes, int offset) throws IOException {
     int count = readAhead.take(bytes, offset);
@@ -86,6 +91,7 @@ public final class HandlerNotices {
    */
   private static final class ReadAhead implements Runnable {
     private final Transport transport;
+    private final Thread thread;
     // null if there is no action, or it was taken by the thread that runs it
     private final AtomicReference<Runnable> onDisconnect = new AtomicReference<>();
     private final byte[] next = new byte[1];
@@ -93,13 +99,14 @@ public final class HandlerNotices {
 
     private ReadAhead(Transport transport) {
       this.transport = transport;
+      this.thread = Thread.ofVirtual().name("client " + transport.remoteAddress() + "/disconnect")
+          .inheritInheritableThreadLocals(false).unstarted(this);
     }
 
     /** Starts the fiber. */
     static ReadAhead start(Transport transport) {
       var ahead = new ReadAhead(transport);
-      var name = "client " + transport.remoteAddress() + "/disconnect";
-      Thread.ofVirtual().name(name).inheritInheritableThreadLocals(false).start(ahead);
+      ahead.thread.start();
       return ahead;
     }
 

@@ -58,6 +58,11 @@ public abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
     }
 
     @Override
+    default boolean isAwaitingInput() {
+      return socket().step.isAwaitingInput();
+    }
+
+    @Override
     default AutoCloseable onStepEnd(Consumer<? super Duration> listener) {
       return socket().step.onStepEnd(listener);
     }

@@ -54,6 +54,7 @@ public record WebSocketHandshake(ServerExchange exchange, WebSocketSettings sett
     exchange.response.requireNotBegun("an upgrade");
     var webSocket = new ServerWebSocket(exchange, settings, subprotocol);
     exchange.response.permit.release(); // the conversation may last for hours
+    exchange.body.in.permit = null;
     exchange.endTimeLimit();
     exchange.response.upgrade(upgradeHeaders);
     exchange.socket.step.end(); // the following steps are the messages of the WebSocket
