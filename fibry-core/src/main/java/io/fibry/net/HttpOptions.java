@@ -188,8 +188,8 @@ public final class HttpOptions implements Cloneable {
   }
 
   /**
-   * Sets the factory of the server socket, for example to serve a network of your own. The factory
-   * of {@code fibry-test} needs no port.
+   * Sets the factory of the server socket, for example to serve a network of your own. In a test,
+   * open a {@code TestServer} of {@code fibry-test}: it uses a factory whose sockets need no port.
    *
    * @param sockets by default {@link ServerSocketFactory#getDefault}
    * @return a changed copy

@@ -55,8 +55,7 @@ public final class TcpOptions implements Cloneable {
   }
 
   /**
-   * Sets the factory of the server socket, for example to serve a network of your own. The factory
-   * of {@code fibry-test} needs no port.
+   * Sets the factory of the server socket, for example to serve a network of your own.
    *
    * @param sockets by default {@link ServerSocketFactory#getDefault}
    * @return a changed copy
