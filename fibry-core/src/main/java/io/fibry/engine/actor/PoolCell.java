@@ -21,6 +21,7 @@ import io.fibry.engine.queue.SharedQueue;
 import io.fibry.engine.queue.WorkerSlot;
 import java.util.List;
 import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -290,6 +291,13 @@ final class PoolCell extends GuardedCell {
       throw error;
     }
     retirement.stop();
+  }
+
+  @Override
+  protected boolean isEndAwaitingWorkers(Set<Cell> others) {
+    if (!arePillsSent) return false;
+    for (var worker : workers) if (!worker.isIdle() && worker.isQuiet(others)) return true;
+    return false;
   }
 
   /** Starts the drain that runs the hooks, on a thread of the strategy. */

@@ -402,29 +402,28 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
    * while it waits for that clock, or for such an actor.
    */
   public final boolean isQuiet(Set<Cell> others) {
-    if (phase == LEAVING) return false;
     var clock = owner().options().scheduler();
     var extras = extrasOrNull();
-    if (extras != null && (extras.hooksDrain != null || extras.hasDueTimer(clock.nanoTime()))) return false;
-    return isIdle() || isAwaitingPeer(others) || clock.isManual() && isWaiting(clock, others);
-  }
-
-  private boolean isAwaitingPeer(Set<Cell> others) {
+    var hooks = extras == null ? null : extras.hooksDrain;
+    if (hooks != null) return clock.isManual() && hooks.isWaitingFor(clock, others);
+    if (phase == LEAVING) return isEndAwaitingWorkers(others);
+    if (extras != null && extras.hasDueTimer(clock.nanoTime())) return false;
     var drain = drain();
-    return drain != null && (drain.isAwaitingInput() || drain.isBetweenSteps() && isAwaitingAnswer(drain, others));
+    return isIdle() || drain != null && drain.isAwaitingPeer(others) || clock.isManual() && isWaiting(clock, others);
   }
 
   private boolean isWaiting(Scheduler clock, Set<Cell> others) {
     if (isBlocked() || isSuspended()) return true;
     var drain = drain();
-    var thread = drain == null ? null : drain.thread;
-    if (thread == null || drain.message == null) return false;
-    return clock.isAsleep(thread) || isAwaitingAnswer(drain, others);
+    return drain != null && drain.message != null && drain.isWaitingFor(clock, others);
   }
 
-  private static boolean isAwaitingAnswer(HandlerContext drain, Set<Cell> others) {
-    var wait = drain.currentWait();
-    return wait != null && wait.isForAnswerOf(others);
+  /**
+   * Returns whether the end of a pool waits for a worker that is busy and quiet, because its
+   * handler waits.
+   */
+  protected boolean isEndAwaitingWorkers(Set<Cell> others) {
+    return false;
   }
 
   /**

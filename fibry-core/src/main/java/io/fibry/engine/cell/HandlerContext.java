@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
@@ -113,19 +114,14 @@ public abstract class HandlerContext extends Wait.WaitingHandler implements Acto
     return unsettledCount + completedSteps(); // read in this order: see countOutcome
   }
 
-  /** Returns whether the handler waits for the input of a {@link MultiStepMessage}. */
-  final boolean isAwaitingInput() {
+  /**
+   * Returns whether the handler of a {@link MultiStepMessage} waits for input or, between two steps,
+   * for one of these actors.
+   */
+  final boolean isAwaitingPeer(Set<Cell> actors) {
     try {
-      return uncountedMessage() instanceof MultiStepMessage steps && steps.isAwaitingInput();
-    } catch (Throwable userError) {
-      return false;
-    }
-  }
-
-  /** Returns whether a {@link MultiStepMessage} is handled, and no step of it runs. */
-  final boolean isBetweenSteps() {
-    try {
-      return uncountedMessage() instanceof MultiStepMessage steps && steps.currentStep() == null;
+      return uncountedMessage() instanceof MultiStepMessage steps
+          && (steps.isAwaitingInput() || steps.currentStep() == null && isAwaitingAnswerOf(actors));
     } catch (Throwable userError) {
       return false;
     }

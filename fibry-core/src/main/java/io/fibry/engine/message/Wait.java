@@ -6,6 +6,7 @@ import io.fibry.engine.jvm.CallerThreadRunner;
 import io.fibry.engine.jvm.HandOver;
 import io.fibry.engine.queue.PoolBlockers;
 import io.fibry.engine.queue.QueueEntry;
+import io.fibry.time.Scheduler;
 import java.lang.invoke.VarHandle;
 import java.util.Set;
 import java.util.concurrent.Future;
@@ -127,6 +128,17 @@ public final class Wait implements AutoCloseable {
     public final Wait currentWait() {
       return currentWait;
     }
+
+    /** Returns whether the thread sleeps by this clock, or waits for one of these actors. */
+    public final boolean isWaitingFor(Scheduler clock, Set<? extends WaitTarget> actors) {
+      var handlerThread = thread; // read once: the drain may clear it
+      return handlerThread != null && (clock.isAsleep(handlerThread) || isAwaitingAnswerOf(actors));
+    }
+
+    public final boolean isAwaitingAnswerOf(Set<? extends WaitTarget> actors) {
+      var wait = currentWait; // read once: it is cleared when the wait ends
+      return wait != null && wait.isForAnswerOf(actors);
+    }
   }
 
   public interface Awaitable {
@@ -241,7 +253,7 @@ public final class Wait implements AutoCloseable {
    * that it has promised. A parked thread has already set the timer of its limit, so a test may
    * move the clock.
    */
-  public boolean isForAnswerOf(Set<? extends WaitTarget> actors) {
+  boolean isForAnswerOf(Set<? extends WaitTarget> actors) {
     var sleeper = waiter.thread;
     if (sleeper == null || sleeper.isInterrupted() || !actors.contains(target)) return false;
     var state = sleeper.getState();
