@@ -24,11 +24,12 @@ import java.util.function.UnaryOperator;
  * {@snippet class="io.fibry.test.SnippetsTest" region="server"}
  *
  * <p>Each request has a connection of its own. For WebSockets, and for event streams that do not
- * end, open an {@link HttpServer} with a port.
+ * end, open an {@link HttpServer} with a port. While such a connection waits for its client, the
+ * scope is quiet, so {@link TestScope#advance} can move the clock.
  */
 public final class TestServer implements AutoCloseable {
   private final TestScope scope;
-  private final MemorySockets sockets = new MemorySockets();
+  final MemorySockets sockets = new MemorySockets();
   private final HttpServer server;
 
   private TestServer(TestScope scope, HttpRoutes routes, UnaryOperator<HttpOptions> options) {

@@ -4,16 +4,24 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.fail;
 
 import io.fibry.net.HttpException;
 import io.fibry.net.HttpRoutes;
+import io.fibry.net.HttpServer;
 import io.fibry.support.Patience;
 import io.fibry.test.TestServer.TestRequest;
 import java.io.EOFException;
 import java.net.SocketException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.WebSocket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -124,6 +132,80 @@ class TestServerTest {
 
       for (int i = 0; i < 100; i++) assertEquals("200 Hello " + i, Patience.value(responses.get(i)).toString());
       scope.assertQuiet();
+    }
+  }
+
+  @Test
+  void scopeWithOpenConnectionIsQuietOnlyAfterItsRequest() throws Exception {
+    var handled = new AtomicInteger();
+    var routes = HttpRoutes.none().text("/count", exchange -> "" + handled.incrementAndGet());
+    try (var scope = TestScope.fibers(); var web = TestServer.open(scope, routes)) {
+      var connection = web.sockets.connect();
+      try (var client = connection.socket()) {
+        for (int request = 1; request <= 1_000; request++) {
+          client.getOutputStream().write("GET /count HTTP/1.1\r\nHost: a\r\n\r\n".getBytes());
+          if (request == 1) assertTrue(connection.toServer().awaitFirstRead(Patience.LONG));
+          scope.assertQuiet();
+
+          assertEquals(request, handled.get());
+          client.getInputStream().skipNBytes(client.getInputStream().available());
+        }
+      }
+    }
+  }
+
+  @Test
+  void scopeIsQuietOnlyAfterWebSocketHandlerLearnsOfDisconnect() throws Exception {
+    var ended = new AtomicInteger();
+    var routes = HttpRoutes.none().webSocket("/chat", connection -> {
+      try {
+        for (var text : connection.texts()) fail(text);
+      } finally {
+        ended.incrementAndGet();
+      }
+    });
+    var handshake = ("GET /chat HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        + "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n").getBytes();
+    try (var scope = TestScope.fibers(); var web = TestServer.open(scope, routes)) {
+      for (int round = 1; round <= 300; round++) {
+        var connection = web.sockets.connect();
+        try (var client = connection.socket()) {
+          client.getOutputStream().write(handshake);
+          assertTrue(connection.toServer().awaitFirstRead(Patience.LONG));
+          scope.assertQuiet();
+          assertEquals(round - 1, ended.get());
+        }
+        scope.assertQuiet();
+
+        assertEquals(round, ended.get());
+      }
+    }
+  }
+
+  @Test
+  void clockAdvancesBesideOpenWebSocket() {
+    try (var scope = TestScope.fibers(); var client = HttpClient.newHttpClient()) {
+      var received = new LinkedBlockingQueue<String>();
+      var server = HttpServer.open(scope.anonymous(), 0, HttpRoutes.none().webSocket("/chat", connection -> {
+        for (var text : connection.texts()) connection.textActor().sendMessageLater(text, Duration.ofSeconds(1));
+      }), options -> options);
+      var socket = Patience.value(client.newWebSocketBuilder()
+          .buildAsync(URI.create("ws://localhost:" + server.port() + "/chat"), new WebSocket.Listener() {
+            @Override
+            public CompletionStage<?> onText(WebSocket webSocket, CharSequence text, boolean isLast) {
+              received.add(text.toString());
+              webSocket.request(1);
+              return null;
+            }
+          }));
+      scope.assertQuiet();
+      Patience.value(socket.sendText("hello", true));
+      Patience.eventually(() -> scope.clock().untilNext().filter(Duration.ofSeconds(1)::equals).isPresent());
+
+      scope.advance(Duration.ofSeconds(1));
+
+      assertEquals("hello", Patience.nextOf(received));
+      socket.abort();
     }
   }
 
