@@ -21,6 +21,7 @@ final class MemoryPipe {
   private boolean hasEnded; // whether the writer sends nothing more
   private boolean isReset; // whether the writer has closed by a reset
   private boolean isReaderClosed;
+  private Runnable onEnd; // runs when the writer has ended; null if there is none, or it was taken to be run
 
   private IOException failure() {
     return isReaderClosed ? new SocketException("the socket is closed")
@@ -96,14 +97,28 @@ final class MemoryPipe {
     change(() -> isReaderClosed = true);
   }
 
+  /**
+   * Runs the action once: when the writer ends, on the writer's thread, or now if the writer has
+   * ended. Then all bytes can be read without waiting.
+   */
+  void onEnd(Runnable action) {
+    change(() -> onEnd = action);
+  }
+
   private void change(Runnable change) {
+    Runnable action = null;
     lock.lock();
     try {
       change.run();
       changed.signalAll();
+      if (hasEnded) {
+        action = onEnd;
+        onEnd = null;
+      }
     } finally {
       lock.unlock();
     }
+    if (action != null) action.run();
   }
 
   /** Waits until the reader has read a byte or closed. Returns false after the limit. */

@@ -57,15 +57,16 @@ final class MemorySockets extends ServerSocketFactory {
       clientPort = ++lastClientPort;
     }
     waiting.add(new MemorySocket(clientPort, toServer, toClient));
-    return new MemoryConnection(new MemorySocket(PORT, toClient, toServer), toServer);
+    return new MemoryConnection(new MemorySocket(PORT, toClient, toServer), toServer, toClient);
   }
 
   /**
    * The client's side of a connection.
    *
    * @param toServer the bytes that the client sends
+   * @param toClient the bytes that the server sends
    */
-  record MemoryConnection(Socket socket, MemoryPipe toServer) {}
+  record MemoryConnection(Socket socket, MemoryPipe toServer, MemoryPipe toClient) {}
 
   private final class MemoryServerSocket extends ServerSocket {
     private final InetSocketAddress address;

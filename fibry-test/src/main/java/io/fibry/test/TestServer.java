@@ -102,7 +102,8 @@ public final class TestServer implements AutoCloseable {
 
   /**
    * Sends a request, and returns when the server has begun to read it. So {@code scope.advance(..)}
-   * then waits until the handler has responded, or waits for the clock itself.
+   * then waits until the handler has responded, or waits for the clock itself. When it returns, a
+   * response that was sent is done. Code chained to the response runs on the server's thread.
    *
    * @param request the request
    * @return the response; fails with an {@link IOException} if the server closes the connection
@@ -123,7 +124,7 @@ public final class TestServer implements AutoCloseable {
       Thread.currentThread().interrupt();
       throw new AssertionError("interrupted while the server accepted " + request);
     }
-    Thread.startVirtualThread(() -> {
+    connection.toClient().onEnd(() -> {
       try (var socket = connection.socket()) {
         var parsed = ResponseParser.parse(request.method, socket.getInputStream().readAllBytes());
         response.complete(new TestResponse(parsed.status, parsed.headers, parsed.body));

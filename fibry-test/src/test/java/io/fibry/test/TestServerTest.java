@@ -136,6 +136,18 @@ class TestServerTest {
   }
 
   @Test
+  void responseIsDoneWhenScopeIsQuiet() {
+    try (var scope = TestScope.fibers(); var web = TestServer.open(scope, ROUTES)) {
+      for (int round = 0; round < 1_000; round++) {
+        var response = web.sendLater(TestRequest.of("GET /hello"));
+        scope.assertQuiet();
+
+        assertTrue(response.isDone(), "in round " + round);
+      }
+    }
+  }
+
+  @Test
   void scopeWithOpenConnectionIsQuietOnlyAfterItsRequest() throws Exception {
     var handled = new AtomicInteger();
     var routes = HttpRoutes.none().text("/count", exchange -> "" + handled.incrementAndGet());
