@@ -115,8 +115,8 @@ public abstract class HandlerContext extends Wait.WaitingHandler implements Acto
   }
 
   /**
-   * Returns whether the handler of a {@link MultiStepMessage} waits for input or, between two steps,
-   * for one of these actors.
+   * Returns whether the handler of a {@link MultiStepMessage} waits for input or, between two
+   * steps, for one of these actors.
    */
   final boolean isAwaitingPeer(Set<Cell> actors) {
     try {
