@@ -25,6 +25,7 @@ final class ContextTexts {
 
   private static final TextMapGetter<Map<String, String>> GETTER = new TextMapGetter<>() {
     @Override
+    @SuppressWarnings("deprecation") // propagators for other formats still call it
     public Iterable<String> keys(Map<String, String> texts) {
       return texts.keySet();
     }

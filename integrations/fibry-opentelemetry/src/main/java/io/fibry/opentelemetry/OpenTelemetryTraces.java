@@ -27,8 +27,9 @@ import org.jspecify.annotations.Nullable;
  * the handler throws, the span has the status {@code ERROR} and the exception. Each redelivery is a
  * span of its own. A message whose sender has no trace begins no span.
  *
- * <p>Spans are named {@code handle} and the actor's name. The names of entities and of anonymous
- * actors have no bound, so they are only in the attribute {@code messaging.destination.name}.
+ * <p>Spans are named {@code handle} and the actor's name up to the first {@code /}: the spans of
+ * all entities {@code account/..} have one name. The names of anonymous actors are only in the
+ * attribute {@code messaging.destination.name}.
  */
 public final class OpenTelemetryTraces implements TextContextPropagator<@Nullable Context> {
   private final Tracer tracer;

@@ -7,7 +7,6 @@ import io.opentelemetry.api.common.Attributes;
 /** The names and attributes of spans, by the semantic conventions for messaging. */
 final class SpanNames {
   private static final String OPERATION = "handle";
-  private static final String ENTITY = "entity ";
   private static final String ANONYMOUS = "anonymous@";
 
   private static final AttributeKey<String> MESSAGE_TYPE = AttributeKey.stringKey("fibry.message.type");
@@ -25,7 +24,8 @@ final class SpanNames {
   static String nameOf(Actor<?> actor) {
     var name = actor.name();
     if (name.startsWith(ANONYMOUS)) return OPERATION;
-    return OPERATION + " " + (name.startsWith(ENTITY) ? ENTITY.strip() : name);
+    int slash = name.indexOf('/'); // account/ada is an entity, web/17 a connection
+    return OPERATION + " " + (slash < 0 ? name : name.substring(0, slash));
   }
 
   static Attributes attributesOf(Actor<?> actor, Object message) {

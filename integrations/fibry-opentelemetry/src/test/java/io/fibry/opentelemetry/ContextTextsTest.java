@@ -42,7 +42,8 @@ class ContextTextsTest {
       var texts = traces.write(Context.current().with(baggage(3)));
 
       assertEquals(Set.of("traceparent", "baggage", ContextTexts.SENT), texts.keySet());
-      assertEquals("00-" + Telemetry.currentTrace() + "-" + Span.current().getSpanContext().getSpanId() + "-01",
+      var sender = Span.current().getSpanContext();
+      assertEquals("00-" + sender.getTraceId() + "-" + sender.getSpanId() + "-" + sender.getTraceFlags().asHex(),
           texts.get("traceparent"));
       assertEquals("tenant=xxx", texts.get("baggage"));
       return "";

@@ -160,13 +160,13 @@ class OpenTelemetryTracesTest {
 
   @Test
   void namesOfEntitiesAndAnonymousActorsAreNotInSpanNames() {
-    var entities = Entities.open(scope.anonymous(), Duration.ofHours(1),
-        (ActorBuilder<String> builder, String key) -> builder.newActor((String message) -> {}));
+    var entities = Entities.open(scope.named("account"), Duration.ofHours(1),
+        (ActorBuilder<Object> builder, String key) -> builder.newActor((String message) -> {}));
     var anonymous = scope.anonymous().newActor((String message) -> {});
 
     telemetry.inSpan("order", () -> entities.actor("alice").sendMessage("hat") && anonymous.sendMessage("hat"));
 
-    assertEquals("entity alice", attribute(telemetry.span("handle entity"), "messaging.destination.name"));
+    assertEquals("account/alice", attribute(telemetry.span("handle account"), "messaging.destination.name"));
     var span = telemetry.span("handle");
     assertEquals(anonymous.name(), attribute(span, "messaging.destination.name"));
     assertEquals(true, span.getAttributes().get(AttributeKey.booleanKey("messaging.destination.anonymous")));

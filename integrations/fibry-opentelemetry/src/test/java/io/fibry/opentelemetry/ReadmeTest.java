@@ -106,10 +106,10 @@ class ReadmeTest {
           && telemetry.metric("fibry.handling").isPresent());
       boolean hasScheduler = telemetry.metric("fibry.scheduler.queued").isPresent(); // not on Java 21
 
-      assertEquals(telemetry.metrics().stream().map(MetricData::getName).collect(Collectors.toCollection(TreeSet::new)),
-          METRIC.matcher(readme()).results().map(match -> match.group(1))
-              .filter(name -> hasScheduler || !name.startsWith("fibry.scheduler."))
-              .collect(Collectors.toCollection(TreeSet::new)));
+      var published = new TreeSet<>(telemetry.metrics().stream().map(MetricData::getName).toList());
+      var documented = new TreeSet<>(METRIC.matcher(readme()).results().map(match -> match.group(1))
+          .filter(name -> hasScheduler || !name.startsWith("fibry.scheduler.")).toList());
+      assertEquals(published, documented);
     }
   }
 
