@@ -29,7 +29,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The live entities, in a scope of their own. A birth is a call of the user's factory, which makes
- * an actor. The sweeper is an actor that runs the {@link IdleFinder}; when the sweeper has ended,
+ * an actor. The sweeper is an actor that turns the {@link IdleWheel}; when the sweeper has ended,
  * the entities have ended.
  */
 final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithReturn<K, M, R>>
@@ -43,7 +43,7 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
   private final Sink<Void> sweeper;
   final EntityHelpers helperActors;
   final EntityTimers timers;
-  private final IdleFinder<K, M> idleFinder;
+  private final IdleWheel<K, M> wheel;
   private final EndPermits endPermits;
   private final AtomicBoolean isAwaitAllQueued = new AtomicBoolean(); // false -> true, by the first call of `end`
   private final CompletableFuture<Void> killSignal = new CompletableFuture<>();
@@ -54,7 +54,7 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
       BiFunction<ActorBuilder<B>, K, ? extends Actor<M>> factory) {
     Objects.requireNonNull(factory, "birth");
     var outerBuilder = BlockBuilder.of(Objects.requireNonNull(builder, "builder"));
-    this.idleFinder = new IdleFinder<>(idleTime, outerBuilder.scheduler(), this::onTimer, this::passivate);
+    this.wheel = new IdleWheel<>(idleTime, outerBuilder.scheduler(), this::onTick, this::passivate);
     var innerBuilder = outerBuilder.inNewScope("entities");
     boolean isNamed = innerBuilder.name().isPresent();
     this.factory = key -> factory.apply(isNamed ? innerBuilder.child(key.toString()) : innerBuilder, key);
@@ -92,7 +92,7 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
     while (endMode == null) {
       var entity = liveEntities.get(key);
       if (entity == null) {
-        var newEntity = new Entity<K, M>(key, idleFinder.currentTick());
+        var newEntity = new Entity<K, M>(key, wheel.currentTick());
         if (liveEntities.putIfAbsent(key, newEntity) == null) {
           if (!create(newEntity)) return null;
           if (!newEntity.isGone()) return newEntity;
@@ -110,7 +110,7 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
   }
 
   void leave(Entity<K, M> entity) {
-    entity.leave(idleFinder.currentTick());
+    entity.leave(wheel.currentTick());
     // an end that was requested during the birth takes effect here, after the creator's message
     if (entity.earlyEnd() == EntityEndMode.FINISH) endQuietly(entity, EntityEndMode.FINISH.signal);
   }
@@ -146,7 +146,7 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
 
   private void add(Entity<K, M> entity) {
     try {
-      idleFinder.add(entity);
+      wheel.add(entity);
     } catch (Throwable failure) {
       // even an Error: if it were thrown, the creator would never call `leave`, and the actor would
       // never be passivated
@@ -284,15 +284,15 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
   // ---- idle actors
 
   /**
-   * Called on the clock's thread at the time of a check. The monitor keeps a turn from being
+   * Called on the clock's thread at each tick. The monitor keeps a turn of the wheel from being
    * queued behind {@link #awaitAll}, which ends the sweeper.
    */
-  private synchronized void onTimer() {
+  private synchronized void onTick() {
     if (endMode == null) runOnSweeper(this::sweep);
   }
 
   private void sweep() {
-    if (endMode == null) idleFinder.turn();
+    if (endMode == null) wheel.turn();
   }
 
   private boolean passivate(Entity<K, M> entity, long expectedUseState) {
@@ -325,7 +325,7 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
       if (endMode == null || endMode.compareTo(mode) < 0) endMode = mode;
     }
     timers.end();
-    idleFinder.stop();
+    wheel.stop();
     if (mode != EntityEndMode.FINISH)
       for (var entity : liveEntities.values()) if (entity.actor() != null) endQuietly(entity, mode.signal);
     if (mode == EntityEndMode.KILL) killSignal.complete(null);

@@ -19,8 +19,7 @@ import java.util.concurrent.CompletableFuture;
  */
 final class Entity<K, M> {
   private static final long GONE = -1;
-  // for the number of threads inside; the remaining bits suffice for 69 years in ms
-  private static final int USER_BITS = 22;
+  private static final int USER_BITS = 24; // for the number of threads inside
   private static final long USERS_MASK = (1L << USER_BITS) - 1;
   private static final VarHandle USE_STATE =
       ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "useState", VarHandle.class, Entity.class, long.class);
@@ -32,7 +31,7 @@ final class Entity<K, M> {
   private Actor<M> actor; // written by the creator, before `creation`
   private PendingAnswers pendingAnswers; // null until an answer is pending; guarded by this
   private EarlyEnd earlyEnd; // null if no end was requested during the birth; guarded by this
-  Entity<K, M> next; // the next entity in a list of IdleFinder; written by the thread that has the list
+  Entity<K, M> next; // the next entity in a list of IdleWheel; written by the thread that has the list
 
   /** Makes the current thread the creator of the actor, and counts the thread as inside. */
   Entity(K key, long tick) {
