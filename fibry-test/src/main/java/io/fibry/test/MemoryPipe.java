@@ -99,7 +99,7 @@ final class MemoryPipe {
 
   /**
    * Runs the action once: when the writer ends, on the writer's thread, or now if the writer has
-   * ended. Then all bytes can be read without waiting.
+   * ended. The action can read all bytes without waiting.
    */
   void onEnd(Runnable action) {
     change(() -> onEnd = action);

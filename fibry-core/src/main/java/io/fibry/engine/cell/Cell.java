@@ -551,11 +551,6 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     return phase == ENDED && !extras().endedNormally;
   }
 
-  /** Returns whether the drain has reached the pill, and the actor has not ended yet. */
-  public final boolean hasReachedPill() {
-    return phase == LEAVING;
-  }
-
   /** Runs the stop hook, and drops the state: the next message gets a new state. */
   public final void dropState(String occasion) {
     try {

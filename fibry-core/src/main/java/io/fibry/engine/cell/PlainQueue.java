@@ -303,6 +303,11 @@ abstract class PlainQueue implements Rescuable {
 
   // ---- the queue, for observers
 
+  /** Returns whether the drain has reached the pill, and the actor has not ended yet. */
+  public final boolean hasReachedPill() {
+    return phase == LEAVING;
+  }
+
   public boolean isIdle() {
     return TAIL.getVolatile(this) == null;
   }

@@ -27,7 +27,7 @@ import java.util.stream.Stream;
  */
 public final class MessageMeters extends MessageTimer implements MeterBinder, AutoCloseable {
   private final Tags tags;
-  // written by threads that bind and close, read by senders and handlers; empty: no message is timed
+  // written by threads that bind and close, read by senders and handlers; may be empty
   private volatile List<MessageTimers> timers = List.of();
 
   private record MessageTimers(MeterRegistry registry, Timer waiting, Timer handling) {}
