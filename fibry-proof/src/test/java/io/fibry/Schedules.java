@@ -43,7 +43,8 @@ public final class Schedules {
   private static final ManagedStrategyGuarantee IGNORED_CHECKED_ACTOR =
       ManagedStrategyGuaranteeKt.forClasses(CheckedActor.class.getName()).methods("<init>", "enter", "nextMessage",
           "recordSend", "check", "checkOne", "checkRequest", "checkRequestsFailedBecause", "failure").ignore();
-  // The waiting thread keeps its turn until a thread that Lincheck does not know has ended the actor
+  // The waiting thread keeps its turn until the actor is ended by a thread that Lincheck does not
+  // know
   private static final ManagedStrategyGuarantee IGNORED_WAIT =
       ManagedStrategyGuaranteeKt.forClasses(CheckedActor.class.getName()).methods("awaitExit").ignore();
   // The JDK may start a carrier for a fiber. Lincheck would take the carrier for a thread of the

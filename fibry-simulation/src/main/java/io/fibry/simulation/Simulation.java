@@ -107,6 +107,7 @@ public final class Simulation {
     var changedOptions = Objects.requireNonNull(options.apply(Options.DEFAULT), "the changed options").withProperties();
     Objects.requireNonNull(program, "program");
     AgentAttacher.ensure();
+    SimulationCarrier.stepLimitSeconds(); // throws here, before the first run, if its property is not valid
     if (MachineLookup.machine() != null)
       throw new IllegalStateException("a simulation inside a simulation; run one after the other");
     SimulationCarrier.lock();
@@ -329,9 +330,8 @@ public final class Simulation {
           RunReplay.parse(replay));
     }
 
-    /** Returns a copy with the values of the system properties, all of which must be valid. */
+    /** Returns a copy with the values of the system properties. */
     private Options withProperties() {
-      SimulationCarrier.stepLimitSeconds(); // throws here, before the first run, if its property is not valid
       var changed = this;
       var replayText = System.getProperty("fibry.simulation");
       if (replayText != null) changed = changed.withReplay(replayText);

@@ -140,7 +140,9 @@ class ReadmeTest {
     Files.writeString(folder.resolve(file), source);
   }
 
-  /** Returns the module path of a user: without tests, test libraries, SDK or optional libraries. */
+  /**
+   * Returns the module path of a user: without tests, test libraries, SDK or optional libraries.
+   */
   private static String modulePath() {
     var classPath = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
     var userParts = new TreeSet<String>();
