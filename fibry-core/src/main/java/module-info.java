@@ -51,6 +51,6 @@ module io.fibry {
   exports io.fibry.spi;
   exports io.fibry.stereotype;
   exports io.fibry.text to io.fibry.cluster, io.fibry.dashboard, io.fibry.durable, io.fibry.jackson, io.fibry.jdbc,
-      io.fibry.nats, io.fibry.simulation, io.fibry.spring, io.fibry.test;
+      io.fibry.nats, io.fibry.opentelemetry, io.fibry.simulation, io.fibry.spring, io.fibry.test;
   exports io.fibry.time;
 }

@@ -63,7 +63,7 @@ final class ContextTexts {
     while (encodedLength(texts) > MAX_BYTES) {
       var largest = texts.entrySet().stream().max(Comparator.comparingInt(ContextTexts::encodedLength)).orElseThrow();
       if (!hasLoggedOmission.getAndSet(true))
-        LoggerFactory.getLogger(OpenTelemetryTraces.class).warn(
+        LoggerFactory.getLogger("io.fibry.opentelemetry.OpenTelemetryTraces").warn(
             "the text '{}' of a message is left out: it has {} bytes, and all texts together may have {}; further "
                 + "such texts are left out without a log line",
             largest.getKey(), encodedLength(largest), MAX_BYTES);

@@ -2,6 +2,7 @@ package io.fibry.opentelemetry;
 
 import io.fibry.Actor;
 import io.fibry.TextContextPropagator;
+import io.fibry.text.Durations;
 import io.opentelemetry.api.OpenTelemetry;
 import io.opentelemetry.api.trace.Span;
 import io.opentelemetry.api.trace.SpanKind;
@@ -70,7 +71,8 @@ public final class OpenTelemetryTraces implements TextContextPropagator<@Nullabl
      */
     public Options withMaxTraceAge(Duration age) {
       if (age.isNegative())
-        throw new IllegalArgumentException("the max age of a trace is " + age + "; zero is the lowest age");
+        throw new IllegalArgumentException(
+            "the max age of a trace is " + Durations.text(age) + "; zero is the lowest age");
       return new Options(localSpans, age);
     }
   }
