@@ -62,18 +62,12 @@ public abstract class MessageTimer implements ContextPropagator<MessageTimer.@Nu
 
   @Override
   public final AutoCloseable restore(@Nullable SendTime sent, Actor<?> actor, Object message) {
-    if (sent == null || isTaskOfBlock(message)) return () -> {};
+    if (sent == null) return () -> {}; // not called with null, because null means that nothing was captured
     long startNanos = System.nanoTime();
     if (!sent.isWaitRecorded) recordWait(Duration.ofNanos(startNanos - sent.sentNanos));
     sent.isWaitRecorded = true;
     return message instanceof MultiStepMessage steps ? steps.onStepEnd(this::recordHandling)
         : () -> recordHandling(Duration.ofNanos(System.nanoTime() - startNanos));
-  }
-
-  /** Returns whether a block of the library sent the message to its own helper. */
-  private static boolean isTaskOfBlock(Object message) {
-    var type = message.getClass();
-    return type.isHidden() && type.getName().startsWith("io.fibry.");
   }
 
   /** Sets nothing, because the sending of a message is not its handling. */

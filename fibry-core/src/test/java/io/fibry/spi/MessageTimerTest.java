@@ -4,10 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.ActorBuilder;
 import io.fibry.ActorScope;
 import io.fibry.FailurePolicy;
-import io.fibry.pool.Entities;
 import io.fibry.support.Patience;
 import io.fibry.testing.Promise;
 import io.fibry.testing.Variants;
@@ -119,19 +117,5 @@ class MessageTimerTest {
 
     assertCounts(1, 2);
     assertEquals(List.of(Duration.ofMillis(1), Duration.ofMillis(2)), timer.handlings);
-  }
-
-  @Promise("14.14")
-  @Test
-  void messageOfEntityTimerIsMeasuredOnce() {
-    var entities = Entities.open(scope.anonymous(), Duration.ofHours(1),
-        (ActorBuilder<Object> builder, String key) -> builder.newActor((String message) -> {}));
-
-    entities.actor("key").sendMessageLater("later", Duration.ofMinutes(1));
-    clock.advance(Duration.ofMinutes(1));
-    Patience.eventually(() -> !timer.handlings.isEmpty());
-    entities.close();
-
-    assertCounts(1, 1);
   }
 }
