@@ -203,6 +203,6 @@ class OpenTelemetryTracesTest {
     var failure = assertThrows(IllegalArgumentException.class,
         () -> OpenTelemetryTraces.of(telemetry.api(), o -> o.withMaxTraceAge(Duration.ofSeconds(-1))));
 
-    assertEquals("the max age of a trace is PT-1S; zero is the lowest age", failure.getMessage());
+    assertEquals("the max age of a trace is -1 s; zero is the lowest age", failure.getMessage());
   }
 }
