@@ -55,7 +55,7 @@ class QuiescenceOfEndTest {
     var pool = Pools.fixed(limited, 2).newActor((Object message) -> log.add(message));
     for (int message = 0; message < 3; message++) pool.sendMessage(message);
     assertQuiet();
-    assertEquals(1, log.size()); // of the two workers, the faster has taken the permit
+    assertEquals(1, log.size()); // the faster of the two workers has taken the permit
 
     end.accept(pool);
 
