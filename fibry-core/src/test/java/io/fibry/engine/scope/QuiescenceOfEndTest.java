@@ -5,39 +5,23 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Actor;
-import io.fibry.ActorScope;
-import io.fibry.ActorSystem;
 import io.fibry.flow.RateLimit;
 import io.fibry.pool.Pools;
 import io.fibry.support.Patience;
 import io.fibry.testing.Gate;
 import io.fibry.testing.Promise;
-import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Tests that a scope is quiet while the end of an actor waits for the clock of the test. */
-class QuiescenceOfEndTest {
+class QuiescenceOfEndTest extends QuietScopeFixture {
   private static final Duration SECOND = Duration.ofSeconds(1);
-
-  private final ManualScheduler clock = new ManualScheduler();
-  private final ActorScope scope = ActorSystem.openScope("quiet", o -> o.withScheduler(clock));
-  private final List<Object> log = new CopyOnWriteArrayList<>();
-
-  @AfterEach
-  void cleanUp() {
-    Gate.openAll();
-    clock.advance(Duration.ofDays(1));
-    scope.closeWithin(Duration.ZERO);
-  }
 
   private void assertQuiet() {
     assertTrue(scope.awaitQuiescence(Patience.LONG), scope::dump);

@@ -17,7 +17,6 @@ import io.fibry.support.Patience;
 import io.fibry.testing.Gate;
 import io.fibry.testing.Promise;
 import io.fibry.testing.StressRuns;
-import io.fibry.time.ManualScheduler;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -25,25 +24,12 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** Tests that a scope is quiet once no message waits, no handler runs and no timer is due. */
-class QuiescenceTest {
+class QuiescenceTest extends QuietScopeFixture {
   private static final Duration SHORT = Duration.ofMillis(20);
-
-  private final ManualScheduler clock = new ManualScheduler();
-  private final ActorScope scope = ActorSystem.openScope("quiet", o -> o.withScheduler(clock));
-  private final List<Object> log = new CopyOnWriteArrayList<>();
-
-  @AfterEach
-  void cleanUp() {
-    Gate.openAll();
-    clock.advance(Duration.ofDays(1));
-    scope.closeWithin(Duration.ZERO);
-  }
 
   private Actor<Object> actor() {
     return scope.anonymous().newActor((Object m) -> {
