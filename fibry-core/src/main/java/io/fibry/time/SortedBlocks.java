@@ -38,9 +38,7 @@ final class SortedBlocks<T extends Comparable<T>> {
   void add(T element) {
     int count = blocks.size();
     if (count == 0) {
-      var block = new Window<T>(4);
-      block.insert(0, element);
-      blocks.insert(0, block);
+      addBlock(4, element);
       return;
     }
     var lastBlock = blocks.get(count - 1);
@@ -61,11 +59,13 @@ final class SortedBlocks<T extends Comparable<T>> {
   }
 
   private void addLast(Window<T> lastBlock, T element) {
-    if (lastBlock.size() < MAX_BLOCK) {
-      lastBlock.insert(lastBlock.size(), element);
-      return;
-    }
-    var block = new Window<T>(MAX_BLOCK);
+    if (lastBlock.size() < MAX_BLOCK) lastBlock.insert(lastBlock.size(), element);
+    else addBlock(MAX_BLOCK, element);
+  }
+
+  /** Adds a last block with one element, and space for {@code capacity} elements. */
+  private void addBlock(int capacity, T element) {
+    var block = new Window<T>(capacity);
     block.insert(0, element);
     blocks.insert(blocks.size(), block);
   }
