@@ -17,8 +17,8 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 
 /**
- * Makes the exceptions that an asker gets in place of an answer. The text of such an
- * exception is made when it is read; only then is {@code toString} of the request called.
+ * Makes the exceptions that an asker gets in place of an answer. The text of such an exception is
+ * made when it is read; only then is {@code toString} of the request called.
  */
 public final class RequestFailures {
   /** One object for all requests, because many cancelled requests may stay in a mailbox. */
