@@ -58,9 +58,34 @@ public final class Schedules {
 
   /** Asserts that a check finds a failure of this type, such as a planted fault. */
   public static void assertFinds(Class<? extends LincheckFailure> failureType, Runnable check) {
-    var error = assertThrows(LincheckAssertionError.class, check::run);
+    var error = assertThrows(AssertionError.class, check::run);
 
-    assertInstanceOf(failureType, error.getFailure$lincheck());
+    assertInstanceOf(failureType, error instanceof LincheckAssertionError reported ? reported.getFailure$lincheck()
+        : assertInstanceOf(UnreportedFailure.class, error).failure);
+  }
+
+  /** A failure that was found, although Lincheck cannot print it. */
+  private static final class UnreportedFailure extends AssertionError {
+    private static final long serialVersionUID = 1;
+
+    final transient LincheckFailure failure;
+
+    UnreportedFailure(LincheckFailure failure, IllegalStateException reportFailure) {
+      super(failure.getClass().getName() + "; Lincheck has no report of it", reportFailure);
+      this.failure = failure;
+    }
+  }
+
+  /**
+   * Makes the error of a failure. Lincheck prints the failure for it, and sometimes cannot, because
+   * its trace lacks the call of the code ("GPMC trace is expected").
+   */
+  private static AssertionError errorOf(LincheckFailure failure) {
+    try {
+      return new LincheckAssertionError(failure);
+    } catch (IllegalStateException reportFailure) {
+      return new UnreportedFailure(failure, reportFailure);
+    }
   }
 
   /**
@@ -121,7 +146,7 @@ public final class Schedules {
       LincheckInstrumentation.INSTANCE.ensureObjectIsTransformed(code);
       try (var strategy = strategy(configuration, code)) {
         var failure = StrategyKt.runIteration(strategy, scaledCount(schedules), new NoExceptionVerifier());
-        if (failure != null) throw new LincheckAssertionError(failure);
+        if (failure != null) throw errorOf(failure);
       }
     } finally {
       trackEvents("disableThreadLocalEventTracking");
