@@ -73,7 +73,8 @@ final class H2Dialect {
   private static final String IS_AFTER = "(t.tx, t.place) > (cast(? as bigint), ?)";
 
   static final SqlDialect DIALECT =
-      new SqlDialect(SCHEMA, SET_TRANSACTION_OPTIONS, BEGIN_LIFE, ADVANCE_LAST_TURNS, INSERT_MESSAGES, INSERT_SNAPSHOTS,
+      new SqlDialect(SCHEMA, SET_TRANSACTION_OPTIONS, "", BEGIN_LIFE, ADVANCE_LAST_TURNS, INSERT_MESSAGES,
+          INSERT_SNAPSHOTS,
           IS_AFTER, "false", "cast(? as bigint) < 0", 1 << 20);
 
   private H2Dialect() {}

@@ -11,9 +11,11 @@ import java.util.List;
  * each row.
  *
  * @param schema the statements that create the tables
- * @param setTransactionOptions limits how long this transaction may be idle (milliseconds), and
- * makes its commit wait for the disk. It is the first statement of a transaction, so it must change
- * no data (see {@link Database})
+ * @param setTransactionOptions limits how long this transaction may be idle (milliseconds), makes
+ * its commit wait for the disk, and makes all its statements read by index. It is the first
+ * statement of a transaction, so it must change no data (see {@link Database})
+ * @param setReadOptions a query and a semicolon before a query that may be a transaction of its
+ * own. It makes that query read by index. Empty if the database needs no such options
  * @param beginLife begins a life of an actor (kind, actor), and returns the numbers of the life and
  * of the last turn. If this is the first life, the commit need not wait for the disk. If commits
  * can be lost, no later life may get the number of a lost life
@@ -30,9 +32,9 @@ import java.util.List;
  * @param isAhead a condition (tx): this database cluster has not used this transaction number yet
  * @param maxBodyBytes max bytes of a body
  */
-record SqlDialect(List<String> schema, String setTransactionOptions, String beginLife, String advanceLastTurns,
-    String insertMessages, String insertSnapshots,
-    String isAfter, String isForeign, String isAhead, int maxBodyBytes) {
+record SqlDialect(List<String> schema, String setTransactionOptions, String setReadOptions, String beginLife,
+    String advanceLastTurns, String insertMessages, String insertSnapshots, String isAfter, String isForeign,
+    String isAhead, int maxBodyBytes) {
 
   /**
    * Reads the format of the tables. With "for update", the query fails if the database cannot be

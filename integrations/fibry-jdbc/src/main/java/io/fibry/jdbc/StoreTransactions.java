@@ -34,11 +34,26 @@ final class StoreTransactions {
     return time.isAfter(MAX_TIME) ? Long.MAX_VALUE : time.isBefore(MIN_TIME) ? Long.MIN_VALUE : time.toEpochMilli();
   }
 
+  /** Runs a query of a transaction that has set its options. */
   private static <T> List<T> queryAll(Connection connection, String sql, RowMapper<T> mapper, Object... parameters)
       throws SQLException {
+    return queryAll(connection, false, sql, mapper, parameters);
+  }
+
+  /** Runs a query that may be a transaction of its own. Sets the options in the same round trip. */
+  private static <T> List<T> readAll(Connection connection, SqlDialect dialect, String sql, RowMapper<T> mapper,
+      Object... parameters) throws SQLException {
+    return queryAll(connection, !dialect.setReadOptions().isEmpty(), dialect.setReadOptions() + sql, mapper,
+        parameters);
+  }
+
+  private static <T> List<T> queryAll(Connection connection, boolean setsOptions, String sql, RowMapper<T> mapper,
+      Object... parameters) throws SQLException {
     try (var statement = connection.prepareStatement(sql)) {
       for (int i = 0; i < parameters.length; i++) statement.setObject(i + 1, parameters[i]);
-      try (var rows = statement.executeQuery()) {
+      statement.execute();
+      if (setsOptions) statement.getMoreResults(); // skips the row with the options
+      try (var rows = statement.getResultSet()) {
         var results = new ArrayList<T>();
         while (rows.next()) results.add(mapper.map(rows));
         return results;
@@ -123,8 +138,9 @@ final class StoreTransactions {
   }
 
   /** Returns at most {@code max} actors after the given actor, by kind and key. */
-  static List<Store.ActorId> actors(Connection connection, Store.ActorId after, int max) throws SQLException {
-    return queryAll(connection, SqlDialect.ACTORS,
+  static List<Store.ActorId> actors(Connection connection, SqlDialect dialect, Store.ActorId after, int max)
+      throws SQLException {
+    return readAll(connection, dialect, SqlDialect.ACTORS,
         row -> new Store.ActorId(row.getString(1), SqlText.decode(row.getString(2))),
         after.kind(), SqlText.encode(after.key()), max);
   }
@@ -134,13 +150,14 @@ final class StoreTransactions {
   static List<StoreBackend.StoredTurn> history(Connection connection, SqlDialect dialect, String kind,
       TablePosition position)
       throws SQLException {
-    return queryAll(connection, dialect.history(), StoreTransactions::toStoredTurn, kind, position.tx(),
+    return readAll(connection, dialect, dialect.history(), StoreTransactions::toStoredTurn, kind, position.tx(),
         position.number());
   }
 
   /** Returns all turns of an actor, including turns before its snapshot. */
-  static List<StoreBackend.StoredTurn> turns(Connection connection, Store.ActorId actor) throws SQLException {
-    return queryAll(connection, SqlDialect.TURNS_OF_ACTOR, StoreTransactions::toStoredTurn, actor.kind(),
+  static List<StoreBackend.StoredTurn> turns(Connection connection, SqlDialect dialect, Store.ActorId actor)
+      throws SQLException {
+    return readAll(connection, dialect, SqlDialect.TURNS_OF_ACTOR, StoreTransactions::toStoredTurn, actor.kind(),
         SqlText.encode(actor.key()));
   }
 
@@ -159,10 +176,12 @@ final class StoreTransactions {
       throws SQLException {
     var position = offset.position();
     if (offset.turn().isEmpty())
-      return queryAll(connection, "select " + dialect.isAhead(), row -> row.getBoolean(1), position.tx()).getFirst();
+      return readAll(connection, dialect, "select " + dialect.isAhead(), row -> row.getBoolean(1), position.tx())
+          .getFirst();
     String actor = SqlText.encode(offset.turn().get().key());
     long number = offset.turn().get().number();
-    return queryAll(connection, dialect.isTurnLost(), row -> row.getBoolean(1), position.tx(), kind, actor, number,
+    return readAll(connection, dialect, dialect.isTurnLost(), row -> row.getBoolean(1), position.tx(), kind, actor,
+        number,
         position.toString(),
         kind, actor, number).getFirst();
   }
@@ -180,7 +199,7 @@ final class StoreTransactions {
 
   static List<TurnSummary> turnSummaries(Connection connection, SqlDialect dialect, String kind, TablePosition position)
       throws SQLException {
-    return queryAll(connection, dialect.turnSummaries(),
+    return readAll(connection, dialect, dialect.turnSummaries(),
         row -> new TurnSummary(readPosition(row), new Store.ActorId(kind, SqlText.decode(row.getString(3))),
             row.getLong(4),
             row.getLong(5),
@@ -191,9 +210,9 @@ final class StoreTransactions {
   private record TurnBody(Store.ActorId actor, byte[] bytes) {}
 
   /** Returns the offsets of all views that were not forgotten. */
-  static Collection<ViewOffset> views(Connection connection) throws SQLException {
+  static Collection<ViewOffset> views(Connection connection, SqlDialect dialect) throws SQLException {
     var views = new HashMap<Store.ActorId, ViewOffset>();
-    for (var body : queryAll(connection, SqlDialect.TURN_BODIES,
+    for (var body : readAll(connection, dialect, SqlDialect.TURN_BODIES,
         row -> new TurnBody(new Store.ActorId(StoreBackend.VIEWS, SqlText.decode(row.getString(1))), row.getBytes(2)),
         StoreBackend.VIEWS))
       ViewOffset.of(body.actor, body.bytes).ifPresentOrElse(view -> views.put(body.actor, view),
@@ -202,14 +221,15 @@ final class StoreTransactions {
   }
 
   static boolean hasTurnsOfOtherDatabase(Connection connection, SqlDialect dialect, String kind) throws SQLException {
-    return queryAll(connection, dialect.anyForeign(), row -> row.getBoolean(1), kind).getFirst();
+    return readAll(connection, dialect, dialect.anyForeign(), row -> row.getBoolean(1), kind).getFirst();
   }
 
   // ---- pending messages
 
-  static List<StoreBackend.PendingMessage> pending(Connection connection, Store.ActorId actor, Instant until, int max)
+  static List<StoreBackend.PendingMessage> pending(Connection connection, SqlDialect dialect, Store.ActorId actor,
+      Instant until, int max)
       throws SQLException {
-    return queryAll(connection, SqlDialect.PENDING_OF_ACTOR,
+    return readAll(connection, dialect, SqlDialect.PENDING_OF_ACTOR,
         row -> new StoreBackend.PendingMessage(actor, SqlText.decode(row.getString(1)),
             Instant.ofEpochMilli(row.getLong(2)), row.getBytes(3)),
         actor.kind(), SqlText.encode(actor.key()),
@@ -217,20 +237,24 @@ final class StoreTransactions {
         max);
   }
 
-  static Optional<Instant> dueTime(Connection connection, Store.ActorId actor, String id) throws SQLException {
-    return queryAll(connection, SqlDialect.DUE_TIME, row -> Instant.ofEpochMilli(row.getLong(1)), actor.kind(),
+  static Optional<Instant> dueTime(Connection connection, SqlDialect dialect, Store.ActorId actor, String id)
+      throws SQLException {
+    return readAll(connection, dialect, SqlDialect.DUE_TIME, row -> Instant.ofEpochMilli(row.getLong(1)), actor.kind(),
         SqlText.encode(actor.key()), SqlText.encode(id)).stream().findFirst();
   }
 
-  static Optional<Instant> nextDueTime(Connection connection, Store.ActorId actor, Instant after) throws SQLException {
-    return queryAll(connection, SqlDialect.NEXT_DUE_TIME, row -> Optional.ofNullable(row.getObject(1, Long.class)),
+  static Optional<Instant> nextDueTime(Connection connection, SqlDialect dialect, Store.ActorId actor, Instant after)
+      throws SQLException {
+    return readAll(connection, dialect, SqlDialect.NEXT_DUE_TIME,
+        row -> Optional.ofNullable(row.getObject(1, Long.class)),
         actor.kind(),
         SqlText.encode(actor.key()), millis(after)).getFirst().map(Instant::ofEpochMilli);
   }
 
   /** Returns at most {@code max} messages of a kind after the given message, by actor and id. */
-  static List<DueMessage> pending(Connection connection, String kind, DueMessage after, int max) throws SQLException {
-    return queryAll(connection, SqlDialect.PENDING_OF_KIND,
+  static List<DueMessage> pending(Connection connection, SqlDialect dialect, String kind, DueMessage after, int max)
+      throws SQLException {
+    return readAll(connection, dialect, SqlDialect.PENDING_OF_KIND,
         row -> new DueMessage(new Store.ActorId(kind, SqlText.decode(row.getString(1))),
             SqlText.decode(row.getString(2)),
             Instant.ofEpochMilli(row.getLong(3))),

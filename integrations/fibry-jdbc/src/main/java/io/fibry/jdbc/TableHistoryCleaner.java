@@ -113,7 +113,8 @@ final class TableHistoryCleaner {
   private void scan(String kind) {
     dueKinds.remove(kind); // before the scan, so that a view that moves from now on starts another scan
     try {
-      var slowestView = database.read(StoreTransactions::views).stream().filter(view -> view.kind().equals(kind))
+      var views = database.read(connection -> StoreTransactions.views(connection, dialect));
+      var slowestView = views.stream().filter(view -> view.kind().equals(kind))
           .map(view -> TableOffset.of(view.offset(), kind).position()).min(Comparator.naturalOrder());
       var start = scannedUntil.getOrDefault(kind, TablePosition.BEGINNING);
       var page = database.read(connection -> StoreTransactions.turnSummaries(connection, dialect, kind, start));

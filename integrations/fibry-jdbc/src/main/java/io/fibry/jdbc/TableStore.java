@@ -74,7 +74,7 @@ final class TableStore extends JdbcStore implements StoreBackend {
 
   @Override
   public List<StoredTurn> turns(ActorId actor) {
-    return select(actor, connection -> StoreTransactions.turns(connection, actor));
+    return select(actor, connection -> StoreTransactions.turns(connection, dialect, actor));
   }
 
   @Override
@@ -129,17 +129,17 @@ final class TableStore extends JdbcStore implements StoreBackend {
 
   @Override
   public List<PendingMessage> pending(ActorId actor, Instant until, int maxMessages) {
-    return select(actor, connection -> StoreTransactions.pending(connection, actor, until, maxMessages));
+    return select(actor, connection -> StoreTransactions.pending(connection, dialect, actor, until, maxMessages));
   }
 
   @Override
   public Optional<Instant> dueTime(ActorId actor, String id) {
-    return select(actor, connection -> StoreTransactions.dueTime(connection, actor, id));
+    return select(actor, connection -> StoreTransactions.dueTime(connection, dialect, actor, id));
   }
 
   @Override
   public Optional<Instant> nextDueTime(ActorId actor, Instant after) {
-    return select(actor, connection -> StoreTransactions.nextDueTime(connection, actor, after));
+    return select(actor, connection -> StoreTransactions.nextDueTime(connection, dialect, actor, after));
   }
 
   @Override
@@ -149,7 +149,7 @@ final class TableStore extends JdbcStore implements StoreBackend {
     do {
       var previous = last;
       page = select("the pending messages of kind '" + kind + "'",
-          connection -> StoreTransactions.pending(connection, kind, previous, PAGE_SIZE));
+          connection -> StoreTransactions.pending(connection, dialect, kind, previous, PAGE_SIZE));
       for (var due : page) reader.accept(due.actor(), due.dueTime());
       if (!page.isEmpty()) last = page.getLast();
     } while (page.size() == PAGE_SIZE);
@@ -161,7 +161,7 @@ final class TableStore extends JdbcStore implements StoreBackend {
     List<ActorId> page;
     do {
       var previous = last;
-      page = select("all actors", connection -> StoreTransactions.actors(connection, previous, PAGE_SIZE));
+      page = select("all actors", connection -> StoreTransactions.actors(connection, dialect, previous, PAGE_SIZE));
       page.forEach(reader);
       if (!page.isEmpty()) last = page.getLast();
     } while (page.size() == PAGE_SIZE);

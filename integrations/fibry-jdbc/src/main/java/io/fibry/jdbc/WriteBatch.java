@@ -133,7 +133,8 @@ final class WriteBatch {
   private boolean isViewed(String kind) throws SQLException {
     if (viewedKinds.isEmpty())
       viewedKinds =
-          Optional.of(StoreTransactions.views(connection).stream().map(ViewOffset::kind).collect(Collectors.toSet()));
+          Optional.of(
+              StoreTransactions.views(connection, dialect).stream().map(ViewOffset::kind).collect(Collectors.toSet()));
     return viewedKinds.get().contains(kind);
   }
 
