@@ -69,6 +69,7 @@ final class Carrier extends ForkJoinWorkerThread {
   final TimerHeap timers = new TimerHeap();
   final WakePolicy policy = new WakePolicy();
   final Sleeper sleeper = new Sleeper(this);
+  private final OldestEntry oldestEntry = new OldestEntry(); // of another carrier, during a search
   private volatile boolean mustRetire; // false -> true, by the watch
   private int begunCount; // grows with each entry or drain that this carrier begins; read by the watch
   private int entryCount; // entries that the loop has run
@@ -225,8 +226,9 @@ final class Carrier extends ForkJoinWorkerThread {
   @Nullable
   CarriedDrain takeDrain() {
     if (mustRetire || --untilSharedCheck <= 0) return null; // the loop must check the shared queue
-    countBegun();
-    return queue.takeOwnDrain();
+    var drain = queue.takeOwnDrain();
+    if (drain != null) countBegun(); // only then, because runMeasured counts the drains that ran
+    return drain;
   }
 
   /** Takes an entry from this carrier's queue, the shared queue, or another carrier's queue. */
@@ -241,13 +243,22 @@ final class Carrier extends ForkJoinWorkerThread {
     int start = (int) threadId();
     for (int i = 0; i < carriers.length; i++) {
       var victim = carriers[Math.floorMod(start + i, carriers.length)];
-      if (victim == this || !victim.isLate && !victim.policy.isWorthStealing(victim.queue.size())) continue;
+      if (victim == this || !isWorthStealingFrom(victim)) continue;
       var entry = victim.queue.steal();
       if (entry == null) continue;
       stealHalf(victim.queue);
       return entry;
     }
     return null;
+  }
+
+  /**
+   * Returns whether the other carrier's entries will wait for long, or its oldest entry has waited
+   * for long during this search.
+   */
+  private boolean isWorthStealingFrom(Carrier victim) {
+    if (victim.isLate || victim.policy.isWorthStealing(victim.queue.size())) return true;
+    return !victim.queue.isEmpty() && oldestEntry.hasWaited(victim.queue, System.nanoTime());
   }
 
   /** Moves half of the other entries to this carrier's queue, which is empty, so they fit. */

@@ -50,7 +50,7 @@ final class CarrierPool extends ForkJoinPool implements FiberCarriers {
   private volatile Carrier[] carriers = {};
   private volatile Sleeper[] sleepers = {}; // one for each carrier
 
-  private CarrierPool() {
+  CarrierPool() {
     super(1, pool -> null, null, true, 0, 1, 0, pool -> true, 1, TimeUnit.DAYS);
   }
 
@@ -177,6 +177,7 @@ final class CarrierPool extends ForkJoinPool implements FiberCarriers {
 
   void beginSleep(Carrier carrier) {
     idle.beginSleep(carrier.sleeper);
+    watch.endPause();
   }
 
   void endSleep(Carrier carrier) {

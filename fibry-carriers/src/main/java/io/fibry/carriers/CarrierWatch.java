@@ -9,7 +9,11 @@ import java.util.concurrent.locks.LockSupport;
  *
  * <p><b>Late entries.</b> An entry is late if it waits while its carrier made no progress since the
  * last check. Thieves may steal it however short the queue is, and a sleeping carrier is woken for
- * it. The pause between two checks is 50 µs while entries wait, and otherwise grows to 500 µs.
+ * it. The pause between two checks is 50 µs while entries wait and a carrier is free, and otherwise
+ * grows to 500 µs. While all carriers are busy, no carrier could be woken for a late entry, and
+ * checks every 50 µs would take a tenth of a processor. A carrier that falls asleep while entries
+ * wait ends a longer pause: it adds itself to the sleeping carriers and then reads {@code pausing},
+ * and the thread sets {@code pausing} and then reads the number of sleeping carriers.
  *
  * <p><b>Stuck carriers.</b> A carrier is stuck if it made no progress for 10 ms. Its handler
  * computes, or blocks in native code or a class initializer. If entries wait and no carrier is
@@ -25,8 +29,8 @@ import java.util.concurrent.locks.LockSupport;
  */
 final class CarrierWatch implements Runnable {
   static final int MAX_SPARES = 256;
-  private static final long MIN_PAUSE = 50_000; // ns between two checks
-  private static final long MAX_PAUSE = 500_000; // ns
+  static final long MIN_PAUSE = 50_000; // ns between two checks
+  static final long MAX_PAUSE = 500_000; // ns
   private static final int MAX_QUIET = 20; // quiet checks in a row, after which the thread sleeps
   private static final long STUCK_AFTER = 10_000_000; // ns
   private static final long RETIRE_AFTER = 100_000_000; // ns
@@ -36,6 +40,8 @@ final class CarrierWatch implements Runnable {
   private final CarrierPool pool;
   private final Thread thread;
   private final AtomicBoolean asleep = new AtomicBoolean(); // set by the thread, cleared by it or by a sender
+  // Whether the pause is longer because all carriers are busy. Set and cleared by the thread
+  private volatile boolean pausing;
 
   // Used by the thread only
   private long sparesStartedAt = System.nanoTime() - STUCK_AFTER;
@@ -63,18 +69,34 @@ final class CarrierWatch implements Runnable {
     int quietChecks = 0;
     while (true) {
       try {
-        LockSupport.parkNanos(this, pause);
-        Thread.interrupted();
+        park(pause);
         boolean isQuiet = check(System.nanoTime());
         boolean hasEntry = hasEntry();
         quietChecks = isQuiet && !hasEntry ? quietChecks + 1 : 0;
-        pause = hasEntry ? MIN_PAUSE : Math.min(MAX_PAUSE, 2 * pause);
+        pause = pauseAfter(pause, hasEntry, pool.isBusy());
         if (quietChecks < MAX_QUIET) continue;
         sleep();
         quietChecks = 0;
         pause = MIN_PAUSE;
       } catch (Throwable noMemory) {} // the next check tries again
     }
+  }
+
+  static long pauseAfter(long lastPause, boolean hasEntry, boolean isBusy) {
+    return hasEntry && !isBusy ? MIN_PAUSE : Math.min(MAX_PAUSE, 2 * lastPause);
+  }
+
+  private void park(long nanos) {
+    pausing = nanos > MIN_PAUSE;
+    if (pausing && hasEntry() && !pool.isBusy()) LockSupport.parkNanos(this, MIN_PAUSE);
+    else LockSupport.parkNanos(this, nanos);
+    pausing = false;
+    Thread.interrupted();
+  }
+
+  /** Called by a carrier that falls asleep: ends a long pause if entries wait. */
+  void endPause() {
+    if (pausing && hasEntry()) LockSupport.unpark(thread);
   }
 
   private void sleep() {

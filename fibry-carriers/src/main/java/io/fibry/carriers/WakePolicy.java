@@ -8,7 +8,8 @@ package io.fibry.carriers;
  * <p>Waking, searching and stealing are one decision with three numbers, which were tuned together.
  * A lower limit for waking helps if a few actors compute, and hurts if actors exchange messages. A
  * long search lets a carrier that is awake help without being woken. The limit for stealing keeps
- * such a carrier from pulling a conversation of two actors apart.
+ * such a carrier from pulling a conversation of two actors apart. In a conversation, no entry waits
+ * for 8 µs, so an {@link OldestEntry} that does is stolen although the estimate is lower.
  *
  * <p>The estimate is the number of waiting entries, times the running mean of an entry's time. An
  * entry is measured around its run, and only one in {@link #SAMPLE} is measured. A mean of the time
@@ -20,8 +21,11 @@ final class WakePolicy {
   static final long WAKE_BACKLOG = 15_000;
   /** How often a carrier searches for work before it sleeps: some 60 µs. */
   static final int SEARCH_TRIES = 1_000;
-  /** How much waiting work is worth being stolen, in nanoseconds. */
-  static final long STEAL_BACKLOG = 4_000;
+  /**
+   * How much waiting work is worth being stolen, in nanoseconds. An entry that has waited for so
+   * long is worth it, too.
+   */
+  static final long STEAL_BACKLOG = 8_000;
 
   /** One of this many entries is measured. */
   static final int SAMPLE = 16;

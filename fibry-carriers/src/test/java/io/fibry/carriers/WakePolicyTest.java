@@ -14,8 +14,8 @@ class WakePolicyTest {
 
     assertFalse(policy.isWorthWaking(100));
     assertTrue(policy.isWorthWaking(200));
-    assertFalse(policy.isWorthStealing(30));
-    assertTrue(policy.isWorthStealing(50));
+    assertFalse(policy.isWorthStealing(70));
+    assertTrue(policy.isWorthStealing(90));
   }
 
   @Test

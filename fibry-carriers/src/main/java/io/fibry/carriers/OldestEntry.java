@@ -1,0 +1,27 @@
+package io.fibry.carriers;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The oldest entry of another carrier's queue, as a searching carrier sees it. Its owner computes
+ * if this entry does not change for a while. The searching carrier then takes the entry over, which
+ * is faster than the {@link CarrierWatch}. Used by one carrier only.
+ */
+final class OldestEntry {
+  private @Nullable RunQueue queue;
+  private int index;
+  private long since; // a nanoTime: when this entry was seen first
+
+  /**
+   * Returns whether the queue's oldest entry was seen {@link WakePolicy#STEAL_BACKLOG} ago. The
+   * first call for an entry, and a call for another queue, only remember it.
+   */
+  boolean hasWaited(RunQueue observed, long now) {
+    int oldest = observed.headIndex();
+    if (queue == observed && index == oldest) return now - since >= WakePolicy.STEAL_BACKLOG;
+    queue = observed;
+    index = oldest;
+    since = now;
+    return false;
+  }
+}
