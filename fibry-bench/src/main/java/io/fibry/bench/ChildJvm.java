@@ -11,7 +11,8 @@ import java.util.stream.Collectors;
 
 /**
  * Starts JVMs for programs that need their own heap, processors or flags. Each JVM gets the flags
- * of the property {@code child.flags}, and then its own.
+ * of the property {@code child.flags}, and then its own. Without other flags, the JDK's scheduler
+ * runs the fibers.
  */
 public final class ChildJvm {
   private static final String LINE_PREFIX = "RESULT ";
@@ -78,7 +79,7 @@ public final class ChildJvm {
   public static List<String> command(List<String> wrapper, List<String> flags, Class<?> main, Object... args) {
     var command = new ArrayList<>(wrapper);
     command.addAll(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
-        System.getProperty("java.class.path")));
+        System.getProperty("java.class.path"), "-Dfibry.carriers=off"));
     Arrays.stream(System.getProperty("child.flags", "").split(" ")).filter(flag -> !flag.isEmpty())
         .forEach(command::add);
     command.addAll(flags);

@@ -67,7 +67,7 @@ public final class JmhRunner {
     int forks = options.getForkCount().orElse(FORKS);
     var oneFork =
         new OptionsBuilder().parent(options).exclude(otherQuestions)
-            .shouldFailOnError(true).forks(Math.min(1, forks)).build();
+            .jvmArgsPrepend("-Dfibry.carriers=off").shouldFailOnError(true).forks(Math.min(1, forks)).build();
     var resultsById = new LinkedHashMap<String, RunResult>();
     try {
       for (int round = 1; round <= Math.max(1, forks); round++) {

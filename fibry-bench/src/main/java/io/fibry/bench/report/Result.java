@@ -95,11 +95,24 @@ public record Result(String question, @JsonInclude(JsonInclude.Include.NON_EMPTY
 
   /** Writes {@code question.json} to the folder {@code -Dresults}. */
   public void write() throws IOException {
-    System.out.println("written: " + write(Path.of(System.getProperty("results", "target/results"))).toAbsolutePath());
+    System.out.println("written: " + write(resultFolder()).toAbsolutePath());
   }
 
   Path write(Path folder) throws IOException {
+    return write(folder, question, this);
+  }
+
+  /** Writes several results to {@code name.json} in the folder {@code -Dresults}. */
+  public static void writeAll(String name, List<Result> results) throws IOException {
+    System.out.println("written: " + write(resultFolder(), name, results).toAbsolutePath());
+  }
+
+  private static Path write(Path folder, String name, Object content) throws IOException {
     Files.createDirectories(folder);
-    return Files.writeString(folder.resolve(question + ".json"), JSON.writeValueAsString(this) + "\n");
+    return Files.writeString(folder.resolve(name + ".json"), JSON.writeValueAsString(content) + "\n");
+  }
+
+  private static Path resultFolder() {
+    return Path.of(System.getProperty("results", "target/results"));
   }
 }

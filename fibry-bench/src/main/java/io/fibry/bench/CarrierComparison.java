@@ -1,0 +1,240 @@
+package io.fibry.bench;
+
+import io.fibry.ActorSystem;
+import io.fibry.Handler;
+import io.fibry.bench.CarrierQuestion.Caller;
+import io.fibry.bench.CarrierQuestion.Part;
+import io.fibry.bench.PairedMeasurement.Workload;
+import io.fibry.bench.report.Result;
+import io.fibry.bench.report.ResultRow;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.LongStream;
+import org.openjdk.jmh.infra.Blackhole;
+
+/**
+ * Compares Fibry on the JDK's scheduler of virtual threads with Fibry on the carriers of
+ * fibry-carriers, and with a peer. The arguments are names of questions, for example {@code
+ * ask-actor ring}; without arguments all are measured, which takes seven minutes. The sides take
+ * turns, each in its own process, {@code -Dprocesses} times. A process warms up for {@code
+ * -Dmillis}, measures as long, and tells its median. Writes {@code carriers.json}.
+ */
+public final class CarrierComparison {
+  private static final String CHILD_ARGUMENT = "--measure";
+  private static final int PROCESSES = Integer.getInteger("processes", 3);
+  private static final int MILLIS = Integer.getInteger("millis", 700);
+  private static final int MIN_ROUNDS = 3;
+  private static final int SLEEPERS = Integer.getInteger("sleepers", 100_000);
+  // The work of a microsecond; the parent process measures it for its children
+  private static final String TOKENS_PROPERTY = "tokens";
+  private static final double TOKENS = Double.parseDouble(System.getProperty(TOKENS_PROPERTY, "0"));
+  private static final long CALIBRATION_TOKENS = 100_000;
+  private static final int CALIBRATION_ROUNDS = 400;
+
+  private static final String OURS = "fiber";
+  private static final String KOTLIN = "kotlin";
+  private static final String PEKKO = "pekko-tuned";
+  private static final String VIRTUAL_QUEUE = "virtual-queue";
+
+  /** A side of the comparison, with the flags of its processes. */
+  enum Side {
+    JDK("fibry, JDK's scheduler", "-Dfibry.carriers=off"),
+    CARRIERS("fibry, carriers", "-Dfibry.carriers=required", "--add-opens", "java.base/java.lang=ALL-UNNAMED"),
+    PEER("", "-Dfibry.carriers=off");
+
+    private final String rowName;
+    private final List<String> flags;
+
+    Side(String rowName, String... flags) {
+      this.rowName = rowName;
+      this.flags = List.of(flags);
+    }
+  }
+
+  static final List<CarrierQuestion> QUESTIONS = List.of(
+      question("ask-actor", "`ask` from an actor", 50_000, CarrierWorkloads::asksOfActor, "queue-and-future",
+          CarrierWorkloads::queueAndFuture),
+      question("ask-fiber", "`ask` from a virtual thread that a handler has started", 50_000,
+          times -> CarrierWorkloads.asks(OURS, times), KOTLIN, times -> CarrierWorkloads.asks(KOTLIN, times)),
+      CarrierQuestion.of("ask-thread", "`ask` from another virtual thread", Caller.OTHER_THREAD, 50_000,
+          times -> CarrierWorkloads.asks(OURS, times), KOTLIN, times -> CarrierWorkloads.asks(KOTLIN, times)),
+      question("idle", "message to an idle actor", 100_000,
+          times -> CarrierWorkloads.messagesToIdleActors(OURS, times), PEKKO,
+          times -> CarrierWorkloads.messagesToIdleActors(PEKKO, times)),
+      question("wake-64", "message that wakes one of 64 actors; the sender waits for all", 100_000,
+          times -> CarrierWorkloads.computations(OURS, 64, 0, times), PEKKO,
+          times -> CarrierWorkloads.computations(PEKKO, 64, 0, times)),
+      question("hand-over", "hand-over between two actors", 300_000, times -> PeerWorkloads.handOvers(OURS, times),
+          PEKKO, times -> PeerWorkloads.handOvers(PEKKO, times)),
+      question("ring", "hop in a ring of 100 actors", 300_000, times -> CarrierWorkloads.ring(OURS, times), PEKKO,
+          times -> CarrierWorkloads.ring(PEKKO, times)),
+      messages(1, "message, one sender"),
+      messages(8, "message, 8 senders"),
+      bounded(1_024, "message, 1,024 may wait"),
+      bounded(16, "message, 16 may wait"),
+      question("pool", "task for one of four workers", 100_000, PoolWorkloads::pool, "executor",
+          PoolWorkloads::executorService),
+      question("pipeline", "message through three stages", 100_000, PoolWorkloads::pipeline, "stages",
+          PoolWorkloads::virtualThreadsAndQueues),
+      question("queues", "two virtual threads, two queues of the JDK", 50_000, CarrierWorkloads::queues, "", null),
+      computing(4), computing(64), computing(1_000),
+      CarrierQuestion.of("sleepers-first", String.format(Locale.ROOT, "%,d actors sleep 100 ms, first round", SLEEPERS),
+          Caller.FIBER_ONCE, SLEEPERS, CarrierWorkloads::sleepingActors, "virtual-threads",
+          CarrierWorkloads::sleepingThreads),
+      question("sleepers-later", String.format(Locale.ROOT, "%,d actors sleep 100 ms, later rounds", SLEEPERS),
+          SLEEPERS, CarrierWorkloads::sleepingActors, "virtual-threads", CarrierWorkloads::sleepingThreads).inMillis(),
+      CarrierQuestion.of("blocking-first",
+          String.format(Locale.ROOT, "%,d messages to `Pools.perMessage` that block 100 ms, first round", SLEEPERS),
+          Caller.FIBER_ONCE, SLEEPERS, CarrierWorkloads::sleepingWorkers, "virtual-threads",
+          CarrierWorkloads::sleepingThreads));
+
+  private CarrierComparison() {}
+
+  private static CarrierQuestion question(String name, String title, int times, Workload ourWork, String peerName,
+      Workload peerWork) {
+    return CarrierQuestion.of(name, title, Caller.FIBER, times, ourWork, peerName, peerWork);
+  }
+
+  private static CarrierQuestion messages(int senders, String title) {
+    return question("senders-" + senders, title, 200_000, times -> CarrierWorkloads.messages(OURS, senders, times),
+        VIRTUAL_QUEUE, times -> CarrierWorkloads.messages(VIRTUAL_QUEUE, senders, times));
+  }
+
+  private static CarrierQuestion bounded(int capacity, String title) {
+    return question("bounded-" + capacity, title, 100_000,
+        times -> CarrierWorkloads.boundedMailbox(OURS, capacity, times), KOTLIN,
+        times -> CarrierWorkloads.boundedMailbox(KOTLIN, capacity, times));
+  }
+
+  private static CarrierQuestion computing(int actors) {
+    var parts = LongStream.of(1, 5, 20, 100).mapToObj(micros -> {
+      int times = (int) Math.max(actors, 20_000 / micros);
+      long tokens = Math.round(TOKENS * micros);
+      return new Part(micros, times, count -> CarrierWorkloads.computations(OURS, actors, tokens, count),
+          count -> CarrierWorkloads.computations(VIRTUAL_QUEUE, actors, tokens, count));
+    }).toList();
+    return new CarrierQuestion("compute-" + actors,
+        String.format(Locale.ROOT, "one sender wakes %,d actors, which compute", actors), "ns", Caller.FIBER,
+        VIRTUAL_QUEUE, parts);
+  }
+
+  public static void main(String[] args) throws Exception {
+    if (args.length == 3 && args[0].equals(CHILD_ARGUMENT)) {
+      measure(named(args[1]), Side.valueOf(args[2]));
+      System.exit(0); // threads of peers may still run
+    }
+    var questions = args.length == 0 ? QUESTIONS : Arrays.stream(args).map(CarrierComparison::named).toList();
+    double tokens = tokensOfMicrosecond();
+    System.out.printf(Locale.ROOT, "JDK %s, %d processors; medians of %d processes; ratio to the JDK's scheduler%n",
+        Runtime.version(), Runtime.getRuntime().availableProcessors(), PROCESSES);
+    var results = new ArrayList<Result>();
+    for (var question : questions) {
+      var rows = rows(question, tokens);
+      print(question, rows);
+      results.add(Result.here("carriers-" + question.name(), question.title(), rows));
+    }
+    if (args.length == 0) Result.writeAll("carriers", results);
+    System.exit(0);
+  }
+
+  static CarrierQuestion named(String name) {
+    return QUESTIONS.stream().filter(question -> question.name().equals(name)).findFirst()
+        .orElseThrow(() -> new IllegalArgumentException(
+            "no question '" + name + "'; there are " + QUESTIONS.stream().map(CarrierQuestion::name).toList()));
+  }
+
+  private static double tokensOfMicrosecond() {
+    double best = Double.MAX_VALUE; // nanoseconds; the least value, because other programs only add to it
+    for (int i = 0; i < CALIBRATION_ROUNDS; i++) {
+      long start = System.nanoTime();
+      Blackhole.consumeCPU(CALIBRATION_TOKENS);
+      best = Math.min(best, System.nanoTime() - start);
+    }
+    return CALIBRATION_TOKENS * 1_000 / best;
+  }
+
+  // ---- in the parent process
+
+  private static List<ResultRow> rows(CarrierQuestion question, double tokens) throws Exception {
+    Map<Side, List<double[]>> values = new LinkedHashMap<>(); // the values of the parts, for each process
+    for (int i = 0; i < PROCESSES; i++)
+      for (var side : Side.values()) if (side != Side.PEER || question.hasPeer())
+        values.computeIfAbsent(side, key -> new ArrayList<>()).add(runChild(question, side, tokens, MILLIS));
+    var rows = new ArrayList<ResultRow>();
+    for (int part = 0; part < question.parts().size(); part++) {
+      int index = part;
+      values.forEach((side, processes) -> rows.add(ResultRow
+          .of(side == Side.PEER ? question.peerName() : side.rowName, question.unit(), "",
+              processes.stream().mapToDouble(process -> process[index]).toArray())
+          .withSize(question.parts().get(index).size())));
+    }
+    return rows;
+  }
+
+  /** Measures a side in a new process, and returns a value for each part of the question. */
+  static double[] runChild(CarrierQuestion question, Side side, double tokens, int millis) throws Exception {
+    var flags = new ArrayList<>(side.flags);
+    flags.addAll(List.of("-Dmillis=" + millis, "-Dsleepers=" + SLEEPERS, "-D" + TOKENS_PROPERTY + "=" + tokens,
+        "-XX:+IgnoreUnrecognizedVMOptions", "--sun-misc-unsafe-memory-access=allow"));
+    return ChildJvm.measurements(flags, CarrierComparison.class, CHILD_ARGUMENT, question.name(), side);
+  }
+
+  private static void print(CarrierQuestion question, List<ResultRow> rows) {
+    System.out.println(question.name() + ": " + question.title());
+    for (var row : rows) {
+      var jdk = rows.stream().filter(other -> other.size() == row.size()).findFirst().orElseThrow();
+      System.out.printf(Locale.ROOT, "  %-24s %5s %10s %s (%s..%s), %.2f%n", row.side(),
+          row.size() == 0 ? "" : row.size() + " us", ResultRow.readable(row.median()), row.unit(),
+          ResultRow.readable(row.least()), ResultRow.readable(row.most()), jdk.median() / row.median());
+    }
+  }
+
+  // ---- in the child process
+
+  private static void measure(CarrierQuestion question, Side side) throws Exception {
+    var values = new ArrayList<Object>();
+    int millis = MILLIS * (question.parts().size() > 1 ? 2 : 1) / question.parts().size();
+    run(question.caller(), () -> {
+      for (var part : question.parts()) {
+        var work = side == Side.PEER ? part.peerWork() : part.ourWork();
+        values.add(question.caller() == Caller.FIBER_ONCE ? work.nanosEach(part.times())
+            : median(work, part.times(), millis));
+      }
+    });
+    ChildJvm.tell(values.toArray());
+  }
+
+  /** Runs the work on a virtual thread, which the caller's kind selects, and waits for its end. */
+  private static void run(Caller caller, Handler.Task work) throws Exception {
+    var end = new CompletableFuture<Void>();
+    Runnable thread = () -> {
+      try {
+        work.run();
+        end.complete(null);
+      } catch (Throwable failure) {
+        end.completeExceptionally(failure);
+      }
+    };
+    if (caller == Caller.OTHER_THREAD) Thread.startVirtualThread(thread);
+    else ActorSystem.anonymous().newActor((Runnable task) -> Thread.startVirtualThread(task)).sendMessage(thread);
+    end.get();
+  }
+
+  private static double median(Workload work, int times, int millis) throws Exception {
+    rounds(work, times, millis);
+    System.gc();
+    return ResultRow.median(rounds(work, times, millis));
+  }
+
+  private static double[] rounds(Workload work, int times, int millis) throws Exception {
+    var rounds = new ArrayList<Double>();
+    long end = System.nanoTime() + millis * 1_000_000L;
+    while (rounds.size() < MIN_ROUNDS || System.nanoTime() - end < 0) rounds.add(work.nanosEach(times));
+    return rounds.stream().mapToDouble(Double::doubleValue).sorted().toArray();
+  }
+}
