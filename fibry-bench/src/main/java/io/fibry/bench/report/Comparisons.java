@@ -109,6 +109,17 @@ final class Comparisons {
       other("by hand: 200 platform threads share the connections", "no request is refused"),
       other("by hand: virtual threads share the connections", "no request is refused"));
 
+  private static final List<Side> SCHEDULERS = List.of(
+      ours(CarrierPage.CARRIERS, "Fibry's default, on the carriers of fibry-carriers"),
+      ours(CarrierPage.JDK, "Fibry's default, on the JDK's scheduler of virtual threads"),
+      other("pekko-tuned", "Apache Pekko typed, a thread per processor"),
+      other("kotlin", "Kotlin: a channel and a coroutine"),
+      other("virtual-queue", "by hand: a virtual thread and a queue of the JDK"),
+      other("queue-and-future", "by hand: two virtual threads, a queue and futures"),
+      other("executor", "the JDK's pool of four threads, with a bounded queue"),
+      other("stages", "a virtual thread for each stage, bounded queues"),
+      other("virtual-threads", "by hand: a virtual thread for each"));
+
   private static final String STEPS = "step; the loads are 0.5, 0.8, 1.2, 2, 3, 0.8 and 0.8 times the capacity";
 
   private static final List<Comparison> ALL = List.of(
@@ -157,6 +168,8 @@ final class Comparisons {
       Comparison.of("sql-latency", "How long 99 of 100 answers took at most, in the same steps", SERVICES,
           "fibry, 4 workers, mailbox 1000 REJECT within 100 ms").withSizes(STEPS),
 
+      Comparison.of("carriers(-.+)?", "Fibry on two schedulers of virtual threads", SCHEDULERS, CarrierPage.CARRIERS)
+          .withSizes("microseconds of work"),
       Comparison.of("blocking", "Calls that block for 100 ms", List.of(
           ours("fibry, a fiber for each", "Fibry's pool: an actor on a virtual thread for each call"),
           ours("fibry, pool of 64 platform threads", "Fibry's pool on platform threads"),

@@ -22,6 +22,14 @@ final class PeerComparison {
       "A hand-over between two actors", "jmh-PingPong-hit",
       "A request", "jmh-Request-fromVirtual",
       "A message sent later", "jmh-Timers-fired");
+  /** Questions of JMH, and their counterparts in the comparison of the two schedulers. */
+  private static final Map<String, String> ON_CARRIERS = Map.of(
+      "jmh-OneToOne-message", "carriers-senders-1",
+      "jmh-ManyToOne-message-senders-8", "carriers-senders-8",
+      "jmh-Activation-message", "carriers-idle",
+      "jmh-BackPressure-message-capacity-1024", "carriers-bounded-1024",
+      "jmh-PingPong-hit", "carriers-hand-over",
+      "jmh-Request-fromVirtual", "carriers-ask-fiber");
   private static final Map<String, String> PEERS = ordered("Pekko", "pekko,pekko-tuned", "Kotlin", "kotlin", "Jox",
       "jox", "POJO-actor", "pojo-actor", "thread and queue", "virtual-queue,platform-queue", "executor",
       "executor,executor-virtual");
@@ -36,8 +44,10 @@ final class PeerComparison {
 
   /** Returns the table: the cost of each peer in its best configuration, as a ratio to Fibry. */
   static String summary(List<Result> results, Map<String, String> pages) {
-    var text = new StringBuilder("| | " + String.join(" | ", PEERS.keySet()) + " | ours | our best |\n|---|"
-        + "--:|".repeat(PEERS.size()) + "---|---|\n");
+    boolean hasCarriers = !CarrierPage.resultsOf(results).isEmpty();
+    var text = new StringBuilder("| | " + String.join(" | ", PEERS.keySet()) + " | ours | our best |"
+        + (hasCarriers ? " on our carriers |" : "") + "\n|---|" + "--:|".repeat(PEERS.size()) + "---|---|"
+        + (hasCarriers ? "--:|" : "") + "\n");
     QUESTIONS.forEach((label, question) -> results.stream().filter(result -> result.question().equals(question))
         .forEach(result -> {
           var base = base(result);
@@ -46,9 +56,20 @@ final class PeerComparison {
           text.append("| ").append(link(label, question, pages)).append(" | ").append(PEERS.values().stream()
               .map(sides -> cost(result, List.of(sides.split(",")))).collect(Collectors.joining(" | ")));
           text.append(" | ").append(value(base)).append(" | ")
-              .append(bestRow.equals(base) ? "" : value(bestRow)).append(" |\n");
+              .append(bestRow.equals(base) ? "" : value(bestRow)).append(" |")
+              .append(hasCarriers ? " " + costOnCarriers(question, results) + " |" : "").append("\n");
         }));
     return text.toString();
+  }
+
+  /** Returns our cost on carriers, as a ratio to our cost on the JDK's scheduler. */
+  private static String costOnCarriers(String question, List<Result> results) {
+    var ratio = CarrierPage.ratio(ON_CARRIERS.getOrDefault(question, ""), results);
+    return ratio.isEmpty() ? "" : bold(1 / ratio.getAsDouble());
+  }
+
+  private static String bold(double cost) {
+    return cost < RatioLoss.REPORTED_BELOW ? "**" + ResultRow.readable(cost) + "**" : ResultRow.readable(cost);
   }
 
   private static ResultRow base(Result result) {
@@ -58,9 +79,7 @@ final class PeerComparison {
   private static String cost(Result result, List<String> sides) {
     var cost = result.rows().stream().filter(row -> sides.contains(row.side()))
         .mapToDouble(row -> row.costAgainst(base(result))).min();
-    if (cost.isEmpty()) return "";
-    String text = ResultRow.readable(cost.getAsDouble());
-    return cost.getAsDouble() < RatioLoss.REPORTED_BELOW ? "**" + text + "**" : text;
+    return cost.isEmpty() ? "" : bold(cost.getAsDouble());
   }
 
   private static String value(ResultRow row) {

@@ -37,8 +37,10 @@ public final class Report {
       throw new IllegalStateException("no results in " + newResults + " nor in " + data + ": run a benchmark first");
     results.forEach(Result::check);
     draw(results, docs.resolve("charts"));
+    CarrierPage.write(results, docs);
     var pages = pages(docs);
     var pagesByBlock = new HashMap<String, String>(); // name of a block -> path of its page in docs
+    CarrierPage.resultsOf(results).forEach(result -> pagesByBlock.put(result.question(), CarrierPage.PATH));
     for (var page : pages)
       for (var name : Page.blockNames(page))
         pagesByBlock.put(name, docs.relativize(page).toString().replace('\\', '/'));
@@ -52,7 +54,8 @@ public final class Report {
     try (var oldCharts = Files.newDirectoryStream(charts, "*.svg")) {
       for (var oldChart : oldCharts) Files.delete(oldChart);
     }
-    for (var result : results) if (!result.isPromise()) Chart.write(result, charts.resolve(result.question() + ".svg"));
+    for (var result : results) if (!result.isPromise() && !CarrierPage.shows(result))
+      Chart.write(result, charts.resolve(result.question() + ".svg"));
   }
 
   private static List<Path> pages(Path docs) throws IOException {
@@ -66,6 +69,7 @@ public final class Report {
   private static String block(String name, List<Result> results, Map<String, String> pagesByBlock) {
     return switch (name) {
       case "peers" -> PeerComparison.summary(results, pagesByBlock);
+      case CarrierPage.BLOCK -> CarrierPage.summary(results);
       case "losses" -> RatioLoss.table(results, pagesByBlock);
       case "lost" -> RatioLoss.count(results);
       case "machines" -> "Run on " + environments(results) + ".\n";

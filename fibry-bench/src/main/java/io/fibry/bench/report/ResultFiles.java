@@ -68,8 +68,13 @@ public final class ResultFiles {
   /** Returns the results of a file; an empty list if it is no result file. */
   private static List<Result> read(Path file, JsonNode json) throws IOException {
     if (json.has("question") && json.has("rows")) return List.of(Result.JSON.treeToValue(json, Result.class));
+    if (json.isArray() && json.path(0).has("question")) return results(json);
     if (isJmh(json)) return jmh(json, date(json.get(0), file));
     return json.isArray() && json.path(0).has("program") ? savina(json, date(json.get(0), file)) : List.of();
+  }
+
+  private static List<Result> results(JsonNode array) {
+    return elements(array).stream().map(element -> Result.JSON.treeToValue(element, Result.class)).toList();
   }
 
   private static boolean isJmh(JsonNode json) {

@@ -131,6 +131,7 @@ class ComparisonsTest {
     try (var pages = Files.newDirectoryStream(PAGES, "*.md")) {
       for (var page : pages) questions.addAll(Page.blockNames(page));
     }
+    questions.addAll(Page.blockNames(PAGES.resolveSibling("benchmarks.md")));
     ResultFiles.read(DATA).forEach(result -> questions.add(result.question()));
 
     assertEquals(List.of(),
