@@ -6,6 +6,8 @@ import java.util.Locale;
 import jdk.jfr.Category;
 import jdk.jfr.Description;
 import jdk.jfr.Event;
+import jdk.jfr.FlightRecorder;
+import jdk.jfr.FlightRecorderListener;
 import jdk.jfr.Label;
 import jdk.jfr.Name;
 import jdk.jfr.StackTrace;
@@ -13,27 +15,31 @@ import jdk.jfr.Threshold;
 import jdk.jfr.Timespan;
 
 /**
- * The events of actors in a flight recording. When the recorder starts, it rewrites the nested
- * classes; until then they cost nothing. Without the module {@code jdk.jfr} the prototypes are
- * null, and no nested class is loaded. No method of this class may pass an object of a nested class
- * as its superclass, because then the verifier would load both classes.
+ * The events of actors in a flight recording. Their classes are loaded when the recorder starts,
+ * because the JVM rewrites them while it loads them, which takes longer than the start of all other
+ * classes of the engine. Until then, an event costs one read of a field. Without the module
+ * {@code jdk.jfr} no nested class is loaded. No method of this class may pass an object of a nested
+ * class as its superclass or interface, because then the verifier would load both classes.
  *
- * <p>The prototypes, one object of each event class, are made with the first actor. If an event
- * class were initialized later, and that failed for lack of stack, the class could never be used
- * again.
+ * <p>The event classes are initialized by the thread that starts the recorder, and not by the
+ * thread of a first event. If the initialization failed there for lack of stack, the class could
+ * never be used again.
  */
 public final class JfrEvents {
   /** An unknown time. */
   public static final long UNKNOWN = Long.MIN_VALUE;
 
-  private static final boolean PRESENT = isPresent();
-  private static final MessageEvent MESSAGE = PRESENT ? new MessageEvent() : null;
-  private static final AskWaitEvent ASK_WAIT = PRESENT ? new AskWaitEvent() : null;
-  private static final PressureEvent PRESSURE = PRESENT ? new PressureEvent() : null;
-  private static final FailureEvent FAILURE = PRESENT ? new FailureEvent() : null;
-  private static final RestartEvent RESTART = PRESENT ? new RestartEvent() : null;
-  private static final DeadLetterEvent LETTER = PRESENT ? new DeadLetterEvent() : null;
-  private static final StuckEvent STUCK = PRESENT ? new StuckEvent() : null;
+  /**
+   * One object of each event class; null until the recorder starts. Written by the thread that
+   * starts it, before a recording begins, and read by all threads. A thread that still reads null
+   * records no event: it handles a message that was in flight when the recorder started. The fields
+   * of the object are final, so each thread that reads the object sees the prototypes.
+   */
+  private static Prototypes prototypes;
+
+  static {
+    if (isPresent()) RecorderStart.await();
+  }
 
   private JfrEvents() {}
 
@@ -50,7 +56,8 @@ public final class JfrEvents {
    * Returns whether messages are recorded. If so, each message must carry the time of its sending.
    */
   public static boolean isRecordingMessages() {
-    return MESSAGE != null && MESSAGE.isEnabled();
+    var known = prototypes;
+    return known != null && known.message.isEnabled();
   }
 
   /**
@@ -76,7 +83,8 @@ public final class JfrEvents {
 
   /** Begins the event of an asker that waits. Returns null if waits of askers are not recorded. */
   public static Object beginAsk() {
-    if (ASK_WAIT == null || !ASK_WAIT.isEnabled()) return null;
+    var known = prototypes;
+    if (known == null || !known.askWait.isEnabled()) return null;
     var event = new AskWaitEvent();
     event.begin();
     return event;
@@ -98,7 +106,8 @@ public final class JfrEvents {
    * not recorded.
    */
   public static Object beginWait() {
-    if (PRESSURE == null || !PRESSURE.isEnabled()) return null;
+    var known = prototypes;
+    if (known == null || !known.pressure.isEnabled()) return null;
     var event = new PressureEvent();
     event.begin();
     return event;
@@ -121,7 +130,8 @@ public final class JfrEvents {
    * that was too long, or 0 if there was another reason.
    */
   public static void recordPressure(Wait.WaitTarget actor, int capacity, Reason reason, long expectedWaitNanos) {
-    if (PRESSURE == null || !PRESSURE.isEnabled()) return;
+    var known = prototypes;
+    if (known == null || !known.pressure.isEnabled()) return;
     var event = new PressureEvent();
     event.outcome = reason.name().toLowerCase(Locale.ROOT);
     event.foreseen = expectedWaitNanos;
@@ -135,7 +145,8 @@ public final class JfrEvents {
   }
 
   public static void recordFailure(Wait.WaitTarget actor, Object message, Throwable failure) {
-    if (FAILURE == null || !FAILURE.isEnabled()) return;
+    var known = prototypes;
+    if (known == null || !known.failure.isEnabled()) return;
     var event = new FailureEvent();
     event.actor = actor.name();
     event.messageType = type(message);
@@ -149,7 +160,8 @@ public final class JfrEvents {
    * restart was caused by the failure of another actor.
    */
   public static void recordRestart(Wait.WaitTarget actor, Throwable cause, long backoffNanos) {
-    if (RESTART == null || !RESTART.isEnabled()) return;
+    var known = prototypes;
+    if (known == null || !known.restart.isEnabled()) return;
     var event = new RestartEvent();
     event.actor = actor.name();
     event.cause = cause == null ? null : cause.getClass();
@@ -159,7 +171,8 @@ public final class JfrEvents {
   }
 
   public static void recordDeadLetter(Wait.WaitTarget actor, Object message, Reason reason) {
-    if (LETTER == null || !LETTER.isEnabled()) return;
+    var known = prototypes;
+    if (known == null || !known.deadLetter.isEnabled()) return;
     var event = new DeadLetterEvent();
     event.actor = actor.name();
     event.messageType = type(message);
@@ -168,7 +181,8 @@ public final class JfrEvents {
   }
 
   public static void recordStuck(Wait.WaitTarget actor, Object message, long handlingNanos) {
-    if (STUCK == null || !STUCK.isEnabled()) return;
+    var known = prototypes;
+    if (known == null || !known.stuck.isEnabled()) return;
     var event = new StuckEvent();
     event.actor = actor.name();
     event.messageType = type(message);
@@ -182,6 +196,29 @@ public final class JfrEvents {
 
   private static String text(Throwable failure) {
     return Lines.line(Lines.message(failure));
+  }
+
+  /** Makes the prototypes when the recorder starts, or at once if it has started. */
+  private static final class RecorderStart implements FlightRecorderListener {
+    static void await() {
+      FlightRecorder.addListener(new RecorderStart());
+    }
+
+    @Override
+    public void recorderInitialized(FlightRecorder recorder) {
+      prototypes = new Prototypes();
+    }
+  }
+
+  /** One object of each event class, which tells whether events of this class are recorded. */
+  private static final class Prototypes {
+    final MessageEvent message = new MessageEvent();
+    final AskWaitEvent askWait = new AskWaitEvent();
+    final PressureEvent pressure = new PressureEvent();
+    final FailureEvent failure = new FailureEvent();
+    final RestartEvent restart = new RestartEvent();
+    final DeadLetterEvent deadLetter = new DeadLetterEvent();
+    final StuckEvent stuck = new StuckEvent();
   }
 
   @Category("Fibry")

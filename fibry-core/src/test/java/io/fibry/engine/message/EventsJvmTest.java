@@ -1,6 +1,7 @@
 package io.fibry.engine.message;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorSystem;
@@ -12,16 +13,19 @@ import io.fibry.support.Patience;
 import io.fibry.testing.Gate;
 import io.fibry.testing.Promise;
 import io.fibry.testing.Recorder;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
+import javax.management.ObjectName;
 import jdk.jfr.consumer.RecordingFile;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Tests a JVM that starts a flight recording with the program, and a JVM without Flight Recorder.
+ * Tests JVMs that start a flight recording with the program, later, or not at all, and a JVM
+ * without Flight Recorder.
  */
 class EventsJvmTest {
 
@@ -41,6 +45,24 @@ class EventsJvmTest {
       gate.open();
       actor.close();
       System.out.println(ModuleLayer.boot().findModule("jdk.jfr").isPresent());
+    }
+  }
+
+  /** Starts a recording as {@code jcmd} does, after its actor has handled a message. */
+  static final class LateRecording {
+    public static void main(String[] args) throws Exception {
+      var actor = ActorSystem.named("late").newActorWithReturn((Integer message) -> message);
+      actor.ask(1, Patience.LONG);
+      runDiagnosticCommand("jfrStart", "name=late", "settings=none", "+fibry.Message#enabled=true",
+          "+fibry.Message#threshold=0ms");
+      actor.ask(2, Patience.LONG);
+      actor.close();
+      runDiagnosticCommand("jfrDump", "name=late", "filename=" + args[0]);
+    }
+
+    private static void runDiagnosticCommand(String command, String... arguments) throws Exception {
+      ManagementFactory.getPlatformMBeanServer().invoke(new ObjectName("com.sun.management:type=DiagnosticCommand"),
+          command, new Object[] {arguments}, new String[] {String[].class.getName()});
     }
   }
 
@@ -66,5 +88,34 @@ class EventsJvmTest {
         .filter(name -> name.startsWith("fibry.")).collect(Collectors.toSet());
     assertTrue(names.containsAll(Set.of("fibry.Failure", "fibry.DeadLetter", "fibry.MailboxPressure")),
         names::toString);
+  }
+
+  @Promise("15.8")
+  @Test
+  void recordingStartedByJcmdRecordsActorsMadeBefore(@TempDir Path directory) throws Exception {
+    Recorder.assumePresent();
+    var file = directory.resolve("late.jfr");
+
+    try (var child = Child.java(List.of(), LateRecording.class, file.toString())) {
+      child.awaitExit(0);
+    }
+
+    var actors = RecordingFile.readAllEvents(file).stream()
+        .filter(event -> event.getEventType().getName().equals("fibry.Message"))
+        .map(event -> event.getString("actor")).toList();
+    assertEquals(List.of("late"), actors);
+  }
+
+  /** The JVM rewrites each event class that it loads, which takes longer than the first actor. */
+  @Promise("15.7")
+  @Test
+  void actorsLoadNoEventClassWithoutRecording() {
+    try (var child = Child.java(List.of("-Xlog:class+load"), Program.class)) {
+      String log = child.awaitExit(0);
+
+      assertTrue(log.contains(JfrEvents.class.getName() + " "), log);
+      assertFalse(log.contains(JfrEvents.class.getName() + "$MessageEvent"), log);
+      assertFalse(log.contains("jdk.jfr.internal.MetadataRepository"), log);
+    }
   }
 }
