@@ -56,7 +56,7 @@ public final class CoarseClock implements Runnable {
     StackProbe.probe(); // here, because a reader that replaces 0 must be able to unpark the thread
     long time = time();
     var thread = updater != null ? updater : startUpdater();
-    if (thread != null && NOW.compareAndSet(this, 0, time)) LockSupport.unpark(thread);
+    if (thread != null && NOW.compareAndSet(this, 0L, time)) LockSupport.unpark(thread);
     return time;
   }
 
