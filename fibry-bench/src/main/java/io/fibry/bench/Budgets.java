@@ -75,7 +75,9 @@ public final class Budgets {
           PoolWorkloads::pool, PoolWorkloads::threadPerTask, List.of()),
       new RatioBudget("pipeline", "a message through three stages", "a virtual thread per stage, bounded queues", 1.3,
           1,
-          200_000, PoolWorkloads::pipeline, PoolWorkloads::virtualThreadsAndQueues, List.of()));
+          200_000, PoolWorkloads::pipeline, PoolWorkloads::virtualThreadsAndQueues, List.of()),
+      new RatioBudget("start", "processor time of a JVM with one actor", "a JVM with one virtual thread", 4.0, 2.75, 3,
+          StartWorkloads::actors, StartWorkloads::virtualThreads, List.of()));
 
   private Budgets() {}
 
