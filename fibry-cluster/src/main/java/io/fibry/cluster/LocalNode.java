@@ -62,10 +62,10 @@ final class LocalNode implements Cluster {
   private final NodeContext nodeContext;
   private final Options options;
   private final Map<String, RemoteSender> senders = new ConcurrentHashMap<>(); // by subject
-  private final Map<String, ClusterTopic<?>> topics = new ConcurrentHashMap<>(); // by name
-  private final Map<String, QueueWorkers<?>> workers = new ConcurrentHashMap<>(); // by queue
-  private final Map<String, ExposedActor<?>> offers = new ConcurrentHashMap<>(); // by name
-  private final Map<String, CompletableFuture<ExitReason>> exitFutures = new ConcurrentHashMap<>(); // by name
+  private final NameTable<ClusterTopic<?>> topics = new NameTable<>(ClusterTopic::onExit);
+  private final NameTable<QueueWorkers<?>> workers = new NameTable<>(QueueWorkers::onExit); // by queue
+  private final NameTable<ExposedActor<?>> offers = new NameTable<>(ExposedActor::onExit);
+  private final NameTable<CompletableFuture<ExitReason>> exitFutures = new NameTable<>(exit -> exit);
   private final Map<String, PartitionCoordinator<?>> partitionCoordinators = new ConcurrentHashMap<>(); // by kind
   private final Map<String, Exitable> hostingHandles = new ConcurrentHashMap<>(); // by kind; to end the hosting
   private final Map<Store, Subscription> unownedSubscriptions = new ConcurrentHashMap<>(); // by store; see notifyOwner
@@ -175,10 +175,7 @@ final class LocalNode implements Cluster {
 
   /** Returns the exit of the actor with this name. Replaces the exit of an actor that has ended. */
   private CompletableFuture<ExitReason> exitOf(String name) {
-    var exit = exitFutures.compute(name,
-        (key, previous) -> previous != null && !previous.isDone() ? previous : RemoteExitWatch.of(name, nodeContext));
-    exit.thenRun(() -> exitFutures.remove(name, exit));
-    return exit.copy();
+    return exitFutures.decide(name, present -> present.orElseGet(() -> RemoteExitWatch.of(name, nodeContext))).copy();
   }
 
   private RemoteSender senderTo(Destination destination) {
@@ -191,13 +188,11 @@ final class LocalNode implements Cluster {
     String subject = nodeContext.subjects().ofActor(name);
     var protocol = Protocol.of(messages);
     Objects.requireNonNull(actor, "actor");
-    var offer = offers.compute(name, (key, previous) -> {
-      if (previous != null && !previous.onExit().isDone()) throw new IllegalStateException(
+    return offers.decide(name, present -> {
+      if (present.isPresent()) throw new IllegalStateException(
           "node '" + options.node() + "' offers '" + name + "' already; close that offer");
       return register(name, ExposedActor.begin(nodeContext, subject, name, protocol, actor));
     });
-    offer.onExit().thenRun(() -> offers.remove(name, offer)); // otherwise ended offers would accumulate
-    return offer;
   }
 
   private <M> ExposedActor<M> register(String name, ExposedActor<M> offer) {
@@ -219,18 +214,12 @@ final class LocalNode implements Cluster {
   public <M> Topic<M> topic(String name, Class<M> messages) {
     String subject = nodeContext.subjects().ofTopic(name);
     var protocol = Protocol.of(messages);
-    var topic = topics.compute(name, (key, previous) -> previous != null && !previous.onExit().isDone() ? previous
-        : beginTopic(subject, name, protocol));
+    var topic = topics.decide(name,
+        present -> present.orElseGet(() -> ClusterTopic.begin(nodeContext, subject, name, protocol)));
     if (!topic.messageType().equals(messages)) throw new IllegalStateException("node '" + options.node()
         + "' has topic '" + name + "' with messages of " + topic.messageType().getName() + ", and not of "
         + messages.getName());
     return (Topic<M>) topic;
-  }
-
-  private <M> ClusterTopic<M> beginTopic(String subject, String name, Protocol<M> protocol) {
-    var topic = ClusterTopic.begin(nodeContext, subject, name, protocol);
-    topic.onExit().thenRunAsync(() -> topics.remove(name, topic)); // asynchronous: this thread is inside topics.compute
-    return topic;
   }
 
   @Override
@@ -241,13 +230,11 @@ final class LocalNode implements Cluster {
   }
 
   private <M> Exitable beginWorkers(NetworkWorkQueue<M> queue, WorkQueue.Options options, Handler<M> worker) {
-    var queueWorkers = workers.compute(queue.name(), (name, previous) -> {
-      if (previous != null && !previous.onExit().isDone()) throw new IllegalStateException(
-          "node '" + nodeContext.node() + "' works on queue '" + name + "' already; close these workers first");
+    return workers.decide(queue.name(), present -> {
+      if (present.isPresent()) throw new IllegalStateException("node '" + nodeContext.node() + "' works on queue '"
+          + queue.name() + "' already; close these workers first");
       return new QueueWorkers<>(nodeContext.scope().anonymous(), queue, options, worker);
     });
-    queueWorkers.onExit().thenRun(() -> workers.remove(queue.name(), queueWorkers));
-    return queueWorkers;
   }
 
   // ---- entities
