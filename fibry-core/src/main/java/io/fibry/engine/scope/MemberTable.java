@@ -65,9 +65,10 @@ final class MemberTable {
     return stripe(hash).add(member, hash, numbers.incrementAndGet() << MARK_BITS | marks(member));
   }
 
-  void remove(Object member) {
+  /** Removes a member. Returns false if it is not in the table. */
+  boolean remove(Object member) {
     int hash = hash(member);
-    stripe(hash).remove(member, hash);
+    return stripe(hash).remove(member, hash);
   }
 
   /** Frees the name for another member, although this member is still in the table. */
@@ -199,11 +200,12 @@ final class MemberTable {
 
     /**
      * Removes a member, and moves the next member that the removed member had displaced into the
-     * gap. This move leaves another gap, which is filled in the same manner.
+     * gap. This move leaves another gap, which is filled in the same manner. Returns false if the
+     * member is not in the table.
      */
-    synchronized void remove(Object member, int hash) {
+    synchronized boolean remove(Object member, int hash) {
       int gap = find(member, hash);
-      if (members[gap] == null) return;
+      if (members[gap] == null) return false;
       int mask = members.length - 1;
       for (int index = gap + 1 & mask; members[index] != null; index = index + 1 & mask) {
         // the hash chose an index behind the gap, so the member stays
@@ -216,6 +218,7 @@ final class MemberTable {
       members[gap] = null;
       count--;
       if (members.length > MIN_SIZE && 8 * count < members.length) shrink();
+      return true;
     }
 
     private void shrink() {

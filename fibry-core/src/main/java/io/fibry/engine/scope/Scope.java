@@ -12,6 +12,7 @@ import io.fibry.engine.jvm.EngineClasses;
 import io.fibry.engine.jvm.EngineLog;
 import io.fibry.engine.message.Deadline;
 import io.fibry.engine.world.Environment;
+import io.fibry.spi.ActorTotals;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.IdentityHashMap;
@@ -24,7 +25,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.UnaryOperator;
 
 /** The public methods of a scope; its state is in {@link ScopeState}. */
-public final class Scope extends ScopeState implements ActorScope {
+public final class Scope extends ScopeState implements ActorScope, ActorTotals.Source {
   /** The root scope of the process. Each simulation has a root scope of its own. */
   static final class ProcessRoot {
     static final Scope SCOPE = newRoot();

@@ -10,6 +10,8 @@ import io.fibry.engine.cell.Cell;
 import io.fibry.engine.cell.OwningScope;
 import io.fibry.engine.jvm.GuaranteedStart;
 import io.fibry.engine.message.Wait;
+import io.fibry.spi.ActorNames;
+import io.fibry.spi.ActorTotals;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumMap;
@@ -22,7 +24,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 
 /** The state of a scope: its members, their names, and whether it refuses new members. */
-abstract class ScopeState extends OwningScope {
+abstract class ScopeState extends OwningScope implements NamedTotals.MemberScope {
   interface PendingClose {
     /** Completes the close; only the first call has an effect. */
     void finish();
@@ -48,6 +50,8 @@ abstract class ScopeState extends OwningScope {
   // number, because a meter must not decrease
   private final AtomicLong maxReported = new AtomicLong();
   final CloseHooks closeHooks = new CloseHooks();
+  private final Object totalsLock; // the lock of the whole tree of scopes, for the totals of all its scopes
+  private volatile List<NamedTotals> totals = List.of(); // written under the lock, read by actors that end
   // null until a close begins; the root scope sets it to null again after the close
   private final AtomicReference<PendingClose> pendingClose = new AtomicReference<>();
   // objects that were given to intern, newest first; a race may lose an object, which is harmless
@@ -60,6 +64,7 @@ abstract class ScopeState extends OwningScope {
     this.name = checkedName(name);
     this.parent = parent;
     this.accounts = new Accounts(parent == null ? null : parent.accounts);
+    this.totalsLock = parent == null ? new Object() : parent.totalsLock;
   }
 
   /**
@@ -157,8 +162,72 @@ abstract class ScopeState extends OwningScope {
   }
 
   private void forget(Object member) {
-    memberTable.remove(member);
+    if (member instanceof Cell cell) forgetActor(cell);
+    else memberTable.remove(member);
     endIfEmpty();
+  }
+
+  /**
+   * Removes an actor. If totals count it, its removal and the addition of its counts are one step
+   * for readers, which have the same lock. If the totals were made after the first check, the
+   * counts are added right after the removal. A reader may miss the actor for that moment, but
+   * never counts it twice.
+   */
+  private void forgetActor(Cell cell) {
+    if (isInTotals(cell)) {
+      // read without the lock, because a multi-step message of a user may be asked for its steps
+      long handled = cell.handled();
+      synchronized (totalsLock) {
+        if (memberTable.remove(cell)) addToTotals(cell, handled);
+      }
+    } else if (memberTable.remove(cell) && isInTotals(cell)) {
+      synchronized (totalsLock) {
+        addToTotals(cell, cell.handled());
+      }
+    }
+  }
+
+  private boolean isInTotals(Cell cell) {
+    for (var outer = this; outer != null; outer = outer.parent) {
+      var outerTotals = outer.totals;
+      for (int i = 0; i < outerTotals.size(); i++) if (outerTotals.get(i).counts(cell.label())) return true;
+    }
+    return false;
+  }
+
+  private void addToTotals(Cell cell, long handled) {
+    for (var outer = this; outer != null; outer = outer.parent) {
+      var outerTotals = outer.totals;
+      for (int i = 0; i < outerTotals.size(); i++)
+        outerTotals.get(i).addEnded(cell.label(), handled, cell.failed(), cell.refused());
+    }
+  }
+
+  public final ActorTotals totals(ActorNames names) {
+    var added = new NamedTotals(this, names);
+    synchronized (totalsLock) {
+      totals = Stream.concat(totals.stream(), Stream.of(added)).toList();
+    }
+    return added;
+  }
+
+  @Override
+  public final void removeTotals(NamedTotals removed) {
+    synchronized (totalsLock) {
+      totals = totals.stream().filter(other -> other != removed).toList();
+    }
+  }
+
+  @Override
+  public final Object totalsLock() {
+    return totalsLock;
+  }
+
+  @Override
+  public final void addActors(List<Cell> actors) {
+    for (var member : memberTable.membersInAnyOrder())
+      if (member instanceof ScopeState innerScope) innerScope.addActors(actors);
+      else actors.add((Cell) member);
   }
 
   /**

@@ -1,0 +1,67 @@
+package io.fibry.spi;
+
+import io.fibry.ActorScope;
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * Sums of the counts of a scope's actors by name, for libraries of metrics. An actor that has ended
+ * stays in the sums, so they never shrink. Thread-safe.
+ * {@snippet class="io.fibry.spi.ActorTotalsTest" region="totals"}
+ *
+ * <p>The sums have the actors that the scope and the scopes in it track, except for actors that had
+ * ended before {@link #of} was called. Actors without a name belong to no sum. The memory for the
+ * sums grows with the number of names that are given, and not with the number of actors.
+ */
+public interface ActorTotals extends AutoCloseable {
+
+  /**
+   * The sum over all actors of a name.
+   *
+   * @param name the name or the beginning of a name, as it was given
+   * @param living actors that the scope tracks; an actor leaves it soon after its end is announced
+   * @param handled messages that the actors had handled when they last went idle or yielded, plus
+   * the completed steps of their current messages
+   * @param failed messages whose handlers threw
+   * @param refused messages that full mailboxes refused or dropped
+   * @param queued messages in mailboxes, including stashed messages; counted up to 100,000 for each
+   * actor
+   * @param busyFor how long the actor that has been busy for longest has been handling its current
+   * message or step; zero if all are idle
+   */
+  record Total(String name, int living, long handled, long failed, long refused, long queued, Duration busyFor) {}
+
+  /** A scope of this library, which can make sums. */
+  interface Source {
+
+    /**
+     * {@return the sums of these names}
+     *
+     * @param names names and beginnings of names
+     */
+    ActorTotals totals(ActorNames names);
+  }
+
+  /**
+   * {@return the sums of these names}
+   *
+   * @param scope the scope of the actors; actors of scopes in it belong to the sums, too
+   * @param names names and beginnings of names
+   * @throws IllegalArgumentException if the scope was not made by this library
+   */
+  static ActorTotals of(ActorScope scope, ActorNames names) {
+    if (BlockBuilder.of(scope.anonymous()).scope() instanceof Source source) return source.totals(names);
+    throw new IllegalArgumentException(
+        "scope '" + scope.name() + "' is not of this library; give a scope that ActorSystem or ActorScope has opened");
+  }
+
+  /**
+   * {@return the sums now, in the order of the names} A name without an actor has a sum of zeros.
+   * An actor that ends during the call is in its sum once.
+   */
+  List<Total> read();
+
+  /** Stops counting: {@link #read} then returns the sums at the first close. */
+  @Override
+  void close();
+}

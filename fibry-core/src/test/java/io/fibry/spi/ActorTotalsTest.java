@@ -1,0 +1,206 @@
+package io.fibry.spi;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.Actor;
+import io.fibry.ActorScope;
+import io.fibry.FailurePolicy;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import io.fibry.pool.Pools;
+import io.fibry.spi.ActorTotals.Total;
+import io.fibry.support.Patience;
+import io.fibry.testing.Gate;
+import io.fibry.testing.Promise;
+import io.fibry.testing.Variants;
+import io.fibry.time.ManualScheduler;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Tests the sums of counts of actors by name, which libraries of metrics publish. */
+class ActorTotalsTest {
+  private final ManualScheduler clock = new ManualScheduler();
+  private final ActorScope scope = Variants.scope(options -> options.withScheduler(clock));
+
+  @AfterEach
+  void close() {
+    Gate.openAll();
+    scope.closeWithin(Duration.ZERO);
+  }
+
+  private ActorTotals totals(String... names) {
+    return ActorTotals.of(scope, ActorNames.of(List.of(names)));
+  }
+
+  private void awaitQuiet() {
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
+  }
+
+  private static Actor<Object> newActor(ActorScope scope, String name) {
+    return scope.named(name).onFailure(FailurePolicy.resume().withoutLog()).newActor((Object message) -> {
+      if (message instanceof Gate gate) gate.pass();
+      if (message instanceof RuntimeException failure) throw failure;
+    });
+  }
+
+  private static Total sum(String name, int living, long handled) {
+    return new Total(name, living, handled, 0, 0, 0, Duration.ZERO);
+  }
+
+  /** Waits for the sums, because an actor leaves its scope after its end was announced. */
+  private static void eventually(ActorTotals totals, Total... expected) {
+    Patience.eventually("other sums than " + List.of(expected), () -> totals.read().equals(List.of(expected)));
+  }
+
+  @Promise("19.24")
+  @Test
+  void totalsHaveLivingAndEndedActors() {
+    // @start region="totals"
+    var totals = ActorTotals.of(scope, ActorNames.of(List.of("cart-*", "payments")));
+
+    var cart = scope.named("cart-17").newActor((String item) -> {});
+    cart.sendMessage("hat");
+    cart.close(); // handles the hat
+
+    long handled = totals.read().getFirst().handled(); // 1
+    // @end
+    assertEquals(1, handled);
+    eventually(totals, sum("cart-*", 0, 1), sum("payments", 0, 0));
+
+    for (int i = 18; i < 20; i++) newActor(scope, "cart-" + i).sendMessage("shoes");
+    newActor(scope, "other").sendMessage("belongs to no sum");
+    scope.anonymous().newActor((String item) -> {}).sendMessage("belongs to no sum");
+    awaitQuiet();
+
+    assertEquals(List.of(sum("cart-*", 2, 3), sum("payments", 0, 0)), totals.read());
+  }
+
+  @Promise("19.24")
+  @Test
+  void totalsAddGaugesOfLivingActors() {
+    var totals = totals("cart-*");
+    var first = newActor(scope, "cart-1");
+    var second = newActor(scope, "cart-2");
+    first.sendMessage(new IllegalStateException("planned"));
+    awaitQuiet();
+    for (var actor : List.of(first, second)) {
+      Gate.occupy(actor);
+      actor.sendMessage("waits");
+    }
+    totals.read(); // by a manual clock, the busy time begins at this first read
+    clock.advance(Duration.ofSeconds(3));
+
+    var sum = totals.read().getFirst();
+
+    assertEquals(List.of(2L, 0L, 1L, 2L), List.of((long) sum.living(), sum.handled(), sum.failed(), sum.queued()));
+    assertTrue(sum.busyFor().compareTo(Duration.ofSeconds(3)) >= 0, sum::toString);
+  }
+
+  @Promise("19.24")
+  @Test
+  void failedAndRefusedMessagesOfEndedActorStayInTotal() {
+    var totals = totals("orders");
+    var actor = scope.named("orders").mailbox(Mailbox.bounded(1, Overflow.REJECT))
+        .onFailure(FailurePolicy.resume().withoutLog()).newActor((Object message) -> {
+          if (message instanceof Gate gate) gate.pass();
+          throw new IllegalStateException("planned");
+        });
+    var gate = Gate.occupy(actor);
+    for (var message : List.of("waits", "refused", "refused")) actor.sendMessage(message);
+    gate.open();
+    awaitQuiet();
+    var before = totals.read();
+
+    actor.close();
+    newActor(scope, "orders").close(); // the next actor of the name
+
+    eventually(totals, new Total("orders", 0, 0, 2, 2, 0, Duration.ZERO));
+    assertEquals(List.of(new Total("orders", 1, 0, 2, 2, 0, Duration.ZERO)), before);
+  }
+
+  @Promise("19.24")
+  @Test
+  void totalsOfOuterScopeHaveActorsOfInnerScopes() {
+    var outer = totals("cart-*");
+    var inner = scope.openScope("inner");
+    var ofInner = ActorTotals.of(inner, ActorNames.of(List.of("*")));
+    newActor(inner.openScope("innermost"), "cart-1").sendMessage("one");
+    newActor(inner, "cart-1").sendMessage("two");
+    newActor(scope, "cart-1").sendMessage("three");
+
+    inner.close();
+
+    awaitQuiet();
+    eventually(outer, sum("cart-*", 1, 3));
+    eventually(ofInner, sum("*", 0, 2));
+  }
+
+  @Promise("19.24")
+  @Test
+  void poolCountsAsOneActor() {
+    var totals = totals("pool*");
+    var pool = Pools.fixed(scope.named("pool"), 3).newActor((Object message) -> {});
+    for (int i = 0; i < 10; i++) pool.sendMessage(i);
+    awaitQuiet();
+    assertEquals(List.of(sum("pool*", 1, 10)), totals.read());
+
+    pool.close();
+
+    eventually(totals, sum("pool*", 0, 10));
+  }
+
+  @Promise("19.24")
+  @Test
+  void actorThatWasCutOffCountsUntilItsHandlerReturns() {
+    var totals = totals("stuck");
+    var entered = new CountDownLatch(1);
+    var released = new CompletableFuture<Void>();
+    var actor = scope.named("stuck").newActor((String message) -> {
+      entered.countDown();
+      released.join(); // ignores the interrupt
+    });
+    actor.sendMessage("stuck");
+    Patience.await(entered);
+    actor.kill();
+    clock.advance(Duration.ofSeconds(1));
+    actor.waitForExit();
+    assertEquals(1, totals.read().getFirst().living());
+
+    released.complete(null);
+
+    eventually(totals, sum("stuck", 0, 1));
+  }
+
+  @Promise("19.24")
+  @Test
+  void closedTotalsKeepTheirSums() {
+    var totals = totals("a", "b");
+    var actor = newActor(scope, "a");
+    actor.sendMessage("counts");
+    awaitQuiet();
+
+    totals.close();
+    actor.sendMessage("does not count");
+    actor.close();
+    totals.close();
+
+    assertEquals(List.of(sum("a", 1, 1), sum("b", 0, 0)), totals.read());
+  }
+
+  @Promise("19.24")
+  @Test
+  void actorsThatEndedBeforeDoNotCount() {
+    newActor(scope, "cart-1").close();
+    Patience.eventually(() -> scope.actors().isEmpty());
+    var living = newActor(scope, "cart-2");
+    living.sendMessage("handled before");
+    awaitQuiet();
+
+    assertEquals(List.of(sum("cart-*", 1, 1)), totals("cart-*").read());
+  }
+}
