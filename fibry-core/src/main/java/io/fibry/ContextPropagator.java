@@ -1,5 +1,8 @@
 package io.fibry;
 
+import java.util.Map;
+import java.util.Optional;
+
 /**
  * Passes a context of the sender's thread, such as the MDC, to the handler of a message. The
  * context is captured when the message is sent or its timer is started, and restored while the
@@ -100,5 +103,90 @@ public interface ContextPropagator<C> {
    */
   default AutoCloseable restoreForSend(C context, Actor<?> recipient, Object message) {
     return restore(context, recipient, message);
+  }
+
+  /** The kind of a {@link HandlerStep}. */
+  enum StepKind {
+    /** An exchange of an HTTP server, until its response was written or it became a WebSocket. */
+    EXCHANGE,
+    /** A step of a durable actor, until its result is stored. A replayed step is not reported. */
+    DURABLE_STEP,
+    /** The storing of a turn of a durable actor. It ends on a thread of the store. */
+    COMMIT,
+    /** A piece of work from a queue of a cluster. */
+    QUEUE_WORK
+  }
+
+  /** A part of a handler's work, which {@link #beginStep} may observe. Immutable. */
+  interface HandlerStep {
+
+    /** {@return the kind of the step} */
+    StepKind kind();
+
+    /**
+     * {@return the name of the step} There are few names. The name of an exchange is its method and
+     * route, or only the method if no route takes the request. A commit has the kind of its actor
+     * as its name, and a piece of work the queue.
+     */
+    String name();
+
+    /**
+     * {@return the facts that are known at the start of the step} The names follow the semantic
+     * conventions of OpenTelemetry, as {@code url.path} does. The values are of the types
+     * {@code String} and {@code Long}. They may contain texts of clients.
+     */
+    Map<String, Object> attributes();
+
+    /**
+     * {@return texts by which the sender of the work may pass on its context} For an exchange,
+     * these are the headers of the request, whose names the map finds in upper and lower case.
+     * Otherwise the map is empty. Check the texts, because they come from outside of this process.
+     */
+    Map<String, String> senderTexts();
+  }
+
+  /** The observation of a {@link HandlerStep}, as a result of {@link #beginStep}. */
+  interface StepObservation extends AutoCloseable {
+    /** Observes nothing. */
+    StepObservation NONE = new StepObservation() {
+      @Override
+      public void ended(String outcome, Optional<Throwable> failure) {}
+
+      @Override
+      public void close() {}
+    };
+
+    /**
+     * Called once, when the step has ended. Called on the thread that began the step, except for a
+     * commit: the store's thread may call this method, also after {@link #close()}. An exchange
+     * that becomes a WebSocket ends long before it is closed.
+     *
+     * @param outcome for an exchange the status of the response; {@code stored}, {@code done},
+     * {@code retried}, {@code parked} or {@code failed} for the other kinds
+     * @param failure the exception by which the step has failed. The failure of a handler is no
+     * failure of its exchange if the response has a status below 500
+     */
+    void ended(String outcome, Optional<Throwable> failure);
+
+    /**
+     * Restores the previous context of the thread. Called once, on the thread that began the step,
+     * after the handler's code.
+     */
+    @Override
+    void close();
+  }
+
+  /**
+   * Begins a part of a handler's work: an exchange of an HTTP server, a durable step, the commit of
+   * a durable turn, or a piece of work from a queue. Override this method to trace or to measure
+   * these parts; by default it observes nothing. Called on the handler's thread, before the user's
+   * code of the part. The method may set a context on the thread until the observation is closed.
+   * {@snippet class="io.fibry.net.HandlerStepsTest" region="steps"}
+   *
+   * @param step the part that begins
+   * @return the observation of the part
+   */
+  default StepObservation beginStep(HandlerStep step) {
+    return StepObservation.NONE;
   }
 }

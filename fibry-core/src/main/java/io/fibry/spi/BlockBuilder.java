@@ -3,6 +3,7 @@ package io.fibry.spi;
 import io.fibry.Actor;
 import io.fibry.ActorBuilder;
 import io.fibry.ActorScope;
+import io.fibry.ContextPropagator;
 import io.fibry.DeadLetter;
 import io.fibry.RequestException;
 import io.fibry.Strategy;
@@ -141,6 +142,21 @@ public interface BlockBuilder<M> extends ActorBuilder<M> {
    * @return runs code on the calling thread, with the context of the text restored there
    */
   Executor contextExecutor(Actor<?> recipient, Object message, String text);
+
+  /**
+   * {@return whether the scope has context propagators} If it has none, a block need not describe
+   * its steps, and {@link #beginStep} does nothing.
+   */
+  boolean hasPropagators();
+
+  /**
+   * Begins a step of a handler at the context propagators of the scope. Their exceptions are
+   * logged.
+   *
+   * @param step the step
+   * @return must be told of the end of the step, and closed on this thread
+   */
+  ContextPropagator.StepObservation beginStep(ContextPropagator.HandlerStep step);
 
   /** {@return the scope in which the actors are made} */
   ActorScope scope();

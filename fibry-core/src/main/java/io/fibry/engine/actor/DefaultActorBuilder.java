@@ -4,6 +4,8 @@ import io.fibry.Actor;
 import io.fibry.ActorBuilder;
 import io.fibry.ActorScope;
 import io.fibry.ActorWithReturn;
+import io.fibry.ContextPropagator.HandlerStep;
+import io.fibry.ContextPropagator.StepObservation;
 import io.fibry.ExitReason;
 import io.fibry.FailurePolicy;
 import io.fibry.Handler;
@@ -19,6 +21,7 @@ import io.fibry.engine.message.Baggage;
 import io.fibry.engine.message.BaggageExecutor;
 import io.fibry.engine.message.BaggageText;
 import io.fibry.engine.message.Envelope;
+import io.fibry.engine.message.ObservedStep;
 import io.fibry.engine.queue.GuardedQueue;
 import io.fibry.engine.queue.SharedQueue;
 import io.fibry.mailbox.Mailbox;
@@ -253,6 +256,16 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
   @Override
   public Executor contextExecutor(Actor<?> receiver, Object message, String text) {
     return BaggageExecutor.ofText(owner.options().contextPropagators(), receiver, message, text);
+  }
+
+  @Override
+  public boolean hasPropagators() {
+    return !owner.options().contextPropagators().isEmpty();
+  }
+
+  @Override
+  public StepObservation beginStep(HandlerStep step) {
+    return ObservedStep.begin(owner.options().contextPropagators(), step);
   }
 
   @Override

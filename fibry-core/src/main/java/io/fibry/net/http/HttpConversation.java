@@ -1,6 +1,7 @@
 package io.fibry.net.http;
 
 import io.fibry.ActorBuilder;
+import io.fibry.ContextPropagator.StepObservation;
 import io.fibry.block.Throwables;
 import io.fibry.net.ErrorBody;
 import io.fibry.net.HttpException;
@@ -32,6 +33,14 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
 
     /** Returns a permit for an exchange, or null if too many exchanges are running. */
     ExchangePermit tryAdmit();
+
+    /**
+     * Begins an exchange at the context propagators of the server. Allocates nothing if there are
+     * none.
+     *
+     * @param route null if no route takes the request
+     */
+    StepObservation beginStep(RequestHead head, RouteTable.RouteEntry route, ClientSocket client);
 
     /**
      * Called when an exchange is over or has become a WebSocket.
@@ -91,17 +100,28 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
     var body = response.forRequest(new RequestBody(in, head, settings, response));
     var entry = routes.find(head.method, head.target.path());
     useErrorBody(response, entry == null ? routes.settings : entry.settings(), Optional.of(head.target.path()));
-    response.onUpgraded(() -> server.exchangeEnded(head, entry, response, socket, startNanos));
+    var observation = server.beginStep(head, entry, socket);
+    response.onUpgraded(() -> end(head, entry, response, observation, startNanos));
     try {
       respond(entry, head, body, response);
     } finally {
-      if (response.isUpgraded()) server.webSocketEnded(entry);
-      else server.exchangeEnded(head, entry, response, socket, startNanos);
+      try (observation) {
+        if (response.isUpgraded()) server.webSocketEnded(entry);
+        else end(head, entry, response, observation, startNanos);
+      }
     }
     if (response.keepsAlive() && readRest(body)) return true;
     body.forbidReading();
     if (!body.isFullyRead() || hasMore()) linger();
     return false;
+  }
+
+  /** Called when a well-formed exchange is over, or has become a WebSocket. */
+  private void end(RequestHead head, RouteTable.RouteEntry entry, ServerResponse response, StepObservation observation,
+      long startNanos) {
+    if (observation != StepObservation.NONE)
+      observation.ended(String.valueOf(response.code()), Optional.ofNullable(response.exchangeFailure));
+    server.exchangeEnded(head, entry, response, socket, startNanos);
   }
 
   /**
@@ -209,6 +229,7 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
       exchange.finish();
     } catch (Throwable failure) {
       exchange.endHandling();
+      response.exchangeFailure = failure;
       fail(failure, exchange, response, body);
     }
   }
@@ -227,7 +248,9 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
       if (!socket.isClientError(failure)
           && !(failure instanceof InterruptedException || failure instanceof CancellationException))
         server.log(failure, exchange, "not at all, because the client had disconnected");
+      else response.exchangeFailure = null;
     } else if (body.failure() != null) { // the body could not be read, and the handler has not caught this failure
+      response.exchangeFailure = null;
       response.closeConnectionAfter();
       if (response.isSent() || !(body.failure() instanceof RequestRefusedException refusal)) socket.close();
       else {
@@ -239,7 +262,11 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
       response.closeConnectionAfter();
       if (response.endsWithConnection()) socket.reset(socket + " was cut off, because its response broke off");
       socket.close();
-    } else refuse(response, failure, exchange);
+    } else try {
+      refuse(response, failure, exchange);
+    } finally {
+      if (response.code() < 500) response.exchangeFailure = null;
+    }
     if (failure instanceof VirtualMachineError error && !(failure instanceof StackOverflowError)) {
       socket.close();
       throw error;

@@ -1,6 +1,7 @@
 package io.fibry.net.http;
 
 import io.fibry.ActorBuilder;
+import io.fibry.ContextPropagator.StepObservation;
 import io.fibry.block.FailureStackThrottle;
 import io.fibry.net.AccessLogEntry;
 import io.fibry.net.HttpServer;
@@ -76,6 +77,14 @@ public final class HttpListener extends Listener<HttpServer> implements HttpServ
   @Override
   public void logCutOff(Throwable failure) {
     logClientError(failure);
+  }
+
+  @Override
+  public StepObservation beginStep(RequestHead head, RouteTable.RouteEntry route, ClientSocket client) {
+    return blockBuilder.hasPropagators()
+        ? blockBuilder.beginStep(new ExchangeStep(head, route,
+            settings.originOf(client.remoteAddress(), head::header).isSecure()))
+        : StepObservation.NONE;
   }
 
   @Override

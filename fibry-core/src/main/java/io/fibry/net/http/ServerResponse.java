@@ -40,6 +40,7 @@ public final class ServerResponse implements RequestBody.Expectation, ResponseBo
   private final OutputStream out;
   public ExchangePermit permit; // suspended while a write may wait; null if the exchange was refused
   HttpExchange exchange; // null if no handler gets the request
+  Throwable exchangeFailure; // exception of the handler by which the exchange has failed; null if it has not failed
   private final boolean isHttp11;
   private final boolean isHeadRequest; // the request was HEAD
   private RequestBody requestBody; // null if the request was malformed
