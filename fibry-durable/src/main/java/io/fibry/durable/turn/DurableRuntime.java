@@ -324,6 +324,7 @@ final class DurableRuntime<S, E, M> {
 
   private void commit(TurnContext<S, E, M> turn, S next, boolean hasRun) throws Exception {
     var outbox = turn.outbox();
+    outbox.markCommitted();
     turn.storedMessage().ifPresent(outbox::markHandled);
     if (turn.isErased()) outbox.cancelAll(turns.reminders());
     var notes = new ArrayList<>(turn.obsoleteNotes(actorNotes));

@@ -1,6 +1,7 @@
 package io.fibry.durable.turn;
 
 import io.fibry.Actor;
+import io.fibry.ContextPropagator.StepObservation;
 import io.fibry.durable.Durable;
 import io.fibry.durable.delivery.PendingDelivery;
 import io.fibry.durable.kind.DurableDefinition;
@@ -31,6 +32,7 @@ final class TurnOutbox {
   // The actor's messages to itself, by id. An empty value removes the message.
   private final Map<String, Optional<StoreBackend.PendingMessage>> ownMessages = new LinkedHashMap<>(0);
   private Optional<StoredMessage<?>> handled = Optional.empty(); // the handled message, if it is stored
+  private boolean isCommitted; // whether the effects of a handler are stored with the messages
 
   TurnOutbox(Store.ActorId actor, PendingDelivery delivery) {
     this.actor = actor;
@@ -60,6 +62,16 @@ final class TurnOutbox {
     return Mail
         .reminderId(
             StoredNameChecks.checkText("the name of a reminder of " + actor, Objects.requireNonNull(name, "name")));
+  }
+
+  /** Called before the effects of a handler are stored with these messages. */
+  void markCommitted() {
+    isCommitted = true;
+  }
+
+  /** Begins the storing of this turn at the context propagators, if it is a commit. */
+  StepObservation beginStoring() {
+    return isCommitted ? DurableStep.beginCommit(delivery.blockBuilder, actor) : StepObservation.NONE;
   }
 
   /** Returns the stored message that this turn handles. */

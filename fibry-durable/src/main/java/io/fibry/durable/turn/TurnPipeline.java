@@ -1,5 +1,6 @@
 package io.fibry.durable.turn;
 
+import io.fibry.ContextPropagator.StepObservation;
 import io.fibry.durable.delivery.PendingDelivery;
 import io.fibry.durable.storage.Mail;
 import io.fibry.durable.storage.StoreRefusals;
@@ -137,27 +138,45 @@ final class TurnPipeline {
     append(body, true, outbox, store::end);
   }
 
+  /**
+   * Gives the store a turn. The observation of a commit ends on the thread that completes the
+   * storing, before the asker gets its answer.
+   */
   private void append(byte[] body, boolean isFullState, TurnOutbox outbox,
       Function<StoreBackend.Turn, CompletionStage<Void>> operation) {
-    acquire();
-    var turn = new StoreBackend.Turn(id, life, lastNumber + 1, delivery.now(), isFullState, body, outbox.handledIds(),
-        outbox.messagesToSend());
+    var observation = outbox.beginStoring();
+    StoreBackend.Turn turn;
     CompletableFuture<Void> storing;
-    try {
-      storing = operation.apply(turn).toCompletableFuture();
+    try (observation) {
+      acquire();
+      turn = new StoreBackend.Turn(id, life, lastNumber + 1, delivery.now(), isFullState, body, outbox.handledIds(),
+          outbox.messagesToSend());
+      storing = store(turn, operation);
     } catch (Throwable refusal) {
-      unstoredPermits.release();
-      if (!(refusal instanceof IllegalArgumentException)) isRefused = true; // the store may have the turn
+      observation.ended("failed", Optional.of(refusal));
       throw refusal;
     }
     lastNumber++;
     lastStored = storing.whenComplete((result, failure) -> {
       unstoredPermits.release();
+      observation.ended(failure == null ? "stored" : "failed",
+          Optional.ofNullable(failure).map(StoreRefusals::causeOf));
       if (failure != null) onRefused(turn, StoreRefusals.causeOf(failure));
       else outbox.handled().ifPresent(message -> delivery.complete(id.key(), message.id(), message.due()));
     });
     removeStored();
     if (!outbox.isEmpty()) trackMessages(turn, outbox.ownIds());
+  }
+
+  private CompletableFuture<Void> store(StoreBackend.Turn turn,
+      Function<StoreBackend.Turn, CompletionStage<Void>> operation) {
+    try {
+      return operation.apply(turn).toCompletableFuture();
+    } catch (Throwable refusal) {
+      unstoredPermits.release();
+      if (!(refusal instanceof IllegalArgumentException)) isRefused = true; // the store may have the turn
+      throw refusal;
+    }
   }
 
   /**

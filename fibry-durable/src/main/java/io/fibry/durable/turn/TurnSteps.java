@@ -131,11 +131,20 @@ final class TurnSteps {
   private <R> R runAndStore(String id, String name, Codec<R> codec, Callable<? extends R> effect) throws Exception {
     runtime.awaitLast();
     var result = new AtomicReference<R>();
-    var note = run(id, name, () -> {
-      result.set(effect.call());
-      return codec.encode(result.get());
-    });
-    store(note);
+    try (var observation = DurableStep.begin(runtime.delivery().blockBuilder, name, runtime.id())) {
+      try {
+        var note = run(id, name, () -> {
+          result.set(effect.call());
+          return codec.encode(result.get());
+        });
+        store(note);
+        observation.ended("stored", Optional.empty());
+      } catch (Throwable failure) {
+        boolean isWrapped = failure instanceof StepFailedException && failure.getCause() != null;
+        observation.ended("failed", Optional.of(isWrapped ? failure.getCause() : failure));
+        throw failure;
+      }
+    }
     return result.get();
   }
 
