@@ -2,6 +2,9 @@ package io.fibry.cluster;
 
 import io.fibry.Actor;
 import io.fibry.ActorBuilder;
+import io.fibry.ContextPropagator.HandlerStep;
+import io.fibry.ContextPropagator.StepKind;
+import io.fibry.ContextPropagator.StepObservation;
 import io.fibry.Exitable;
 import io.fibry.FailurePolicy;
 import io.fibry.Handler;
@@ -9,10 +12,13 @@ import io.fibry.cluster.remote.ReplyCodec;
 import io.fibry.cluster.spi.ClusterTransport.WorkItem;
 import io.fibry.pool.Pools;
 import io.fibry.pubsub.Subscription;
+import io.fibry.spi.BlockBuilder;
 import io.fibry.spi.ForwardingExitable;
 import io.fibry.text.Durations;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.Map;
+import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -27,6 +33,7 @@ final class QueueWorkers<M> extends ForwardingExitable<QueueWorkers<M>> {
   private final NetworkWorkQueue<M> queue;
   private final WorkQueue.Options options;
   private final Handler<M> worker;
+  private final BlockBuilder<?> blockBuilder; // has the context propagators of the node's scope
   private final Actor<WorkItem> pool;
   private final Subscription workSubscription;
   private volatile boolean isKilled;
@@ -35,6 +42,7 @@ final class QueueWorkers<M> extends ForwardingExitable<QueueWorkers<M>> {
     this.queue = queue;
     this.options = options;
     this.worker = worker;
+    this.blockBuilder = BlockBuilder.of(builder);
     this.pool = Pools.perMessage(builder.onFailure(FailurePolicy.resume())).newActor(this::handle);
     Subscription subscription = null;
     try {
@@ -111,16 +119,51 @@ final class QueueWorkers<M> extends ForwardingExitable<QueueWorkers<M>> {
       park(piece, "it was begun " + options.maxAttempts() + " times, and did not end");
       return;
     }
+    try (var observation = beginStep(piece)) {
+      work(piece, observation);
+    }
+  }
+
+  private void work(WorkItem piece, StepObservation observation) {
     try {
       worker.handle(queue.decode(piece.work()));
     } catch (Throwable failure) {
+      observation.ended(piece.attempts() < options.maxAttempts() || isKilled ? "retried" : "parked",
+          Optional.of(failure));
       if (isKilled) piece.release(Duration.ZERO); // any node may take it at once
       else onFailure(piece, failure);
       if (failure instanceof Error error) throw error;
       return;
     }
+    observation.ended("done", Optional.empty());
     if (!piece.acknowledge())
       LOG.warn("{} is done, but the confirmation was lost, so it may be done again", describe(piece));
+  }
+
+  /** Begins a piece at the context propagators. Allocates nothing if there are none. */
+  private StepObservation beginStep(WorkItem piece) {
+    return blockBuilder.hasPropagators()
+        ? blockBuilder.beginStep(new WorkStep(queue.name(), piece.number(), piece.attempts()))
+        : StepObservation.NONE;
+  }
+
+  /** A piece of work, as context propagators see it. */
+  private record WorkStep(String name, long number, int attempts) implements HandlerStep {
+    @Override
+    public StepKind kind() {
+      return StepKind.QUEUE_WORK;
+    }
+
+    @Override
+    public Map<String, Object> attributes() {
+      return Map.of("messaging.destination.name", name, "messaging.message.id", Long.toString(number),
+          "fibry.work.attempt", (long) attempts);
+    }
+
+    @Override
+    public Map<String, String> senderTexts() {
+      return Map.of();
+    }
   }
 
   private void onFailure(WorkItem piece, Throwable failure) {
