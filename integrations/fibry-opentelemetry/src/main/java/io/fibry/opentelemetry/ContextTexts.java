@@ -84,6 +84,14 @@ final class ContextTexts {
   }
 
   /**
+   * Returns the context in the headers of a request, which another library may have written. The
+   * root context if there is none.
+   */
+  Context extract(Map<String, String> headers) {
+    return propagator.extract(Context.root(), headers, GETTER);
+  }
+
+  /**
    * Returns the context in the texts; null if there is none. The context of a message that is older
    * than {@code maxAge} has no span, but a link to the sender's span.
    */

@@ -31,6 +31,11 @@ import org.jspecify.annotations.Nullable;
  * <p>Spans are named {@code handle} and the actor's name up to the first {@code /}: the spans of
  * all entities {@code account/..} have one name. The names of anonymous actors are only in the
  * attribute {@code messaging.destination.name}.
+ *
+ * <p>Each exchange of an HTTP server is a span of the kind {@code SERVER}, a child of the span in
+ * the headers of its request. In a trace, each step and each commit of a durable actor is a span of
+ * the kind {@code INTERNAL}. Each attempt at the work of a queue begins a trace of its own, with a
+ * span of the kind {@code CONSUMER}.
  */
 public final class OpenTelemetryTraces implements TextContextPropagator<@Nullable Context> {
   private final Tracer tracer;
@@ -41,10 +46,13 @@ public final class OpenTelemetryTraces implements TextContextPropagator<@Nullabl
   public static final class Options {
     private final Predicate<? super Actor<?>> localSpans;
     private final Duration maxTraceAge;
+    private final Predicate<? super HandlerStep> steps;
 
-    private Options(Predicate<? super Actor<?>> localSpans, Duration maxTraceAge) {
+    private Options(Predicate<? super Actor<?>> localSpans, Duration maxTraceAge,
+        Predicate<? super HandlerStep> steps) {
       this.localSpans = localSpans;
       this.maxTraceAge = maxTraceAge;
+      this.steps = steps;
     }
 
     /**
@@ -56,7 +64,7 @@ public final class OpenTelemetryTraces implements TextContextPropagator<@Nullabl
      * @return a copy with this choice
      */
     public Options withLocalSpans(Predicate<? super Actor<?>> actors) {
-      return new Options(Objects.requireNonNull(actors, "actors"), maxTraceAge);
+      return new Options(Objects.requireNonNull(actors, "actors"), maxTraceAge, steps);
     }
 
     /**
@@ -73,7 +81,19 @@ public final class OpenTelemetryTraces implements TextContextPropagator<@Nullabl
       if (age.isNegative())
         throw new IllegalArgumentException(
             "the max age of a trace is " + Durations.text(age) + "; zero is the lowest age");
-      return new Options(localSpans, age);
+      return new Options(localSpans, age, steps);
+    }
+
+    /**
+     * Chooses the steps that begin a span: exchanges of HTTP servers, steps and commits of durable
+     * actors, and work of queues. The default chooses all.
+     *
+     * @param chosen called for each step, on the handler's thread, such as
+     * {@code step -> !step.name().equals("GET /health")}
+     * @return a copy with this choice
+     */
+    public Options withSteps(Predicate<? super HandlerStep> chosen) {
+      return new Options(localSpans, maxTraceAge, Objects.requireNonNull(chosen, "chosen"));
     }
   }
 
@@ -104,7 +124,7 @@ public final class OpenTelemetryTraces implements TextContextPropagator<@Nullabl
    */
   public static OpenTelemetryTraces of(OpenTelemetry openTelemetry, UnaryOperator<Options> options) {
     return new OpenTelemetryTraces(Objects.requireNonNull(openTelemetry, "openTelemetry"),
-        options.apply(new Options(actor -> false, Duration.ofMinutes(5))));
+        options.apply(new Options(actor -> false, Duration.ofMinutes(5), step -> true)));
   }
 
   @Override
@@ -138,6 +158,11 @@ public final class OpenTelemetryTraces implements TextContextPropagator<@Nullabl
     var span = builder.startSpan();
     var context = hasArrived ? captured.with(Arrival.KEY, Arrival.HANDLED) : captured;
     return new HandlingSpan(span, context.with(span).makeCurrent());
+  }
+
+  @Override
+  public StepObservation beginStep(HandlerStep step) {
+    return options.steps.test(step) ? StepSpan.begin(tracer, texts, step) : StepObservation.NONE;
   }
 
   @Override

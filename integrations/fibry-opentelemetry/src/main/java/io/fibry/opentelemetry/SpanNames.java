@@ -1,6 +1,7 @@
 package io.fibry.opentelemetry;
 
 import io.fibry.Actor;
+import io.fibry.ContextPropagator.HandlerStep;
 import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.common.Attributes;
 
@@ -13,7 +14,7 @@ final class SpanNames {
   private static final AttributeKey<String> DESTINATION = AttributeKey.stringKey("messaging.destination.name");
   private static final AttributeKey<Boolean> IS_ANONYMOUS =
       AttributeKey.booleanKey("messaging.destination.anonymous");
-  private static final Attributes HANDLING = Attributes.of(
+  static final Attributes HANDLING = Attributes.of(
       AttributeKey.stringKey("messaging.system"), "fibry",
       AttributeKey.stringKey("messaging.operation.name"), OPERATION,
       AttributeKey.stringKey("messaging.operation.type"), "process");
@@ -26,6 +27,16 @@ final class SpanNames {
     if (name.startsWith(ANONYMOUS)) return OPERATION;
     int slash = name.indexOf('/'); // account/ada is an entity, web/17 a connection
     return OPERATION + " " + (slash < 0 ? name : name.substring(0, slash));
+  }
+
+  /** Returns the name of a step, of which there are few. */
+  static String nameOf(HandlerStep step) {
+    return switch (step.kind()) {
+      case EXCHANGE -> step.name();
+      case DURABLE_STEP -> "step " + step.name();
+      case COMMIT -> "commit";
+      case QUEUE_WORK -> OPERATION + " " + step.name();
+    };
   }
 
   static Attributes attributesOf(Actor<?> actor, Object message) {

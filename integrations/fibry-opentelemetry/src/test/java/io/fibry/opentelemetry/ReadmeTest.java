@@ -52,10 +52,11 @@ class ReadmeTest {
   void readmeShowsCodeOfTests() throws Exception {
     var testedCode = ReadmeProgram.withoutIndents(Files.readString(SOURCES.resolve("Shop.java"))
         + Files.readString(SOURCES.resolve("StoreAndNodeMetricsTest.java"))
+        + Files.readString(SOURCES.resolve("StepSpansTest.java"))
         + Files.readString(SOURCES.resolve("ReadmeTest.java")));
     var shownBlocks = ReadmeProgram.javaBlocks(readme());
 
-    assertEquals(2, shownBlocks.size());
+    assertEquals(3, shownBlocks.size());
     assertEquals(List.of(),
         shownBlocks.stream().filter(block -> !testedCode.contains(ReadmeProgram.withoutIndents(block))).toList());
   }
