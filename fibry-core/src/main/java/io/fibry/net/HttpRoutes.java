@@ -185,7 +185,7 @@ public final class HttpRoutes {
    * Responds with a status if a handler, or code around it, throws an exception of this type. The
    * first rule that fits is used. If no rule fits, the server decides (see {@link HttpServer}). If
    * a rule is used, the exception is logged only if the status is 500 or more, and if the server
-   * itself would respond with 500.
+   * itself would respond with 500. A response with 503 has the header {@code Retry-After: 1}.
    *
    * @param type the type of the exception
    * @param status 400 to 599
@@ -200,7 +200,8 @@ public final class HttpRoutes {
    * Responds with a status and a text if a handler, or code around it, throws an exception of this
    * type. The text has the form of the {@linkplain #withErrorBody error body}, as the text of an
    * {@link HttpException} has. The first rule that fits is used. If a rule is used, the exception
-   * is logged only if the status is 500 or more, and if the server itself would respond with 500.
+   * is logged only if the status is 500 or more, and if the server itself would respond with 500. A
+   * response with 503 has the header {@code Retry-After: 1}.
    * {@snippet class="io.fibry.HttpSnippetsTest" region="onFailure"}
    *
    * @param <E> the type of the exception

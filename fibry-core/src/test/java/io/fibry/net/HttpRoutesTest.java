@@ -269,7 +269,10 @@ class HttpRoutesTest extends HttpFixture {
       throw new MailboxFullException("full", "a", "m", 1);
     });
     open(routes -> routes.mount("/default", full).mount("/rule", full.onFailure(MailboxFullException.class,
-        failed -> failed.exchange().status(503).header("Retry-After", "30").path() + " is busy")));
+        failed -> failed.exchange().status(503).header("Retry-After", "30").path() + " is busy"))
+        .mount("/status", full.onFailure(MailboxFullException.class, 503))
+        .mount("/text", full.onFailure(MailboxFullException.class, 503, failure -> "later"))
+        .mount("/other", full.onFailure(MailboxFullException.class, 429)));
 
     var response = send(request("/default"));
     var responseOfRule = send(request("/rule"));
@@ -277,6 +280,9 @@ class HttpRoutesTest extends HttpFixture {
     assertEquals("503 [1]", response.statusCode() + " " + response.headers().allValues("Retry-After"));
     assertEquals("503 [30]", responseOfRule.statusCode() + " " + responseOfRule.headers().allValues("Retry-After"));
     assertEquals("/rule is busy\n", responseOfRule.body());
+    for (var path : List.of("/status", "/text"))
+      assertEquals(List.of("1"), send(request(path)).headers().allValues("Retry-After"), path);
+    assertEquals(List.of(), send(request("/other")).headers().allValues("Retry-After"));
   }
 
   @Test

@@ -334,7 +334,7 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
 
   private static void refuse(ServerResponse response, int code, String text) throws IOException {
     switch (code) {
-      case 503 -> response.writeError(code, text, "Retry-After", "1");
+      case 503 -> response.writeError(code, text, RouteTable.RETRY_AFTER, RouteTable.RETRY_SECONDS);
       case 405 -> response.writeError(code, text, "Allow", "GET, HEAD, POST, PUT, DELETE, PATCH, OPTIONS");
       default -> response.writeError(code, text);
     }

@@ -24,6 +24,9 @@ import java.util.function.UnaryOperator;
  */
 public final class RouteTable {
   public static final RouteTable EMPTY = new RouteTable(List.of(), RouteSettings.NONE);
+  // the header of each 503 of the server, and of each 503 of a failure rule without code
+  static final String RETRY_AFTER = "Retry-After";
+  static final String RETRY_SECONDS = "1";
 
   /** Handles an exchange. */
   public interface RouteHandler {
@@ -143,7 +146,10 @@ public final class RouteTable {
     return new RouteTable(entries, newSettings);
   }
 
-  /** Adds a rule for exceptions. If {@code text} returns null, the response has only the status. */
+  /**
+   * Adds a rule for exceptions. If {@code text} returns null, the response has only the status. A
+   * response with 503 has the header {@code Retry-After} of the server's own 503.
+   */
   public <E extends Throwable> RouteTable withFailureText(Class<E> type, int status,
       Handler.Returning<? super E, String> text) {
     return withRule(new RouteSettings.FailureRule<>(type, failed -> {
@@ -160,6 +166,7 @@ public final class RouteTable {
 
   private RouteTable withRule(RouteSettings.FailureRule<?> rule) {
     var newRules = new ArrayList<>(settings.rules());
+      if (status == 503) failed.exchange().header(RETRY_AFTER, RETRY_SECONDS);
     newRules.add(rule);
     return with(
         new RouteSettings(List.copyOf(newRules), settings.bodyCodec(), settings.errorBody(), settings.timeLimit()));
