@@ -140,6 +140,16 @@ class HttpSnippetsTest {
   }
 
   @Test
+  void probeRespondsWithHealth() throws Exception {
+    // @start region="probe"
+    var routes = HttpRoutes.none().text("POST /orders", exchange -> "ordered").probe("GET /health", exchange -> "up");
+    // @end
+    try (var server = Stereotypes.fibers().embeddedHttpServer(0, routes, o -> o.withMaxExchanges(1))) {
+      assertEquals("up", get(server, "/health"));
+    }
+  }
+
+  @Test
   void handlerRespondsAccordingToQueryParameter() throws Exception {
     // @start region="exchange"
     var routes = HttpRoutes.none().text("GET /teapot", exchange -> {

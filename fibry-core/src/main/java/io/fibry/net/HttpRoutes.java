@@ -62,6 +62,24 @@ public final class HttpRoutes {
   }
 
   /**
+   * Adds a route that responds with a text even if the server is full, for the health checks of a
+   * load balancer or an orchestrator. The route is a {@link #text} route that
+   * {@link HttpOptions#withMaxExchanges} neither counts nor refuses. Only the limit of connections
+   * bounds such handlers, so each must return soon.
+   * {@snippet class="io.fibry.HttpSnippetsTest" region="probe"}
+   *
+   * @param pattern a path such as {@code /health}, without a slash at its end; a method may precede
+   * it, as in {@code GET /health}
+   * @param handler runs on the connection's actor
+   * @return these routes and the new route
+   * @throws IllegalArgumentException if the pattern is malformed, or has a route already
+   */
+  public HttpRoutes probe(String pattern, Handler.Returning<HttpExchange, String> handler) {
+    Objects.requireNonNull(handler, "handler");
+    return new HttpRoutes(table.withProbe(pattern, handler));
+  }
+
+  /**
    * Adds a route that responds with an object, as bytes of the {@linkplain #withBodyCodec codec}.
    *
    * @param pattern a path such as {@code /} or {@code /orders/{id}}, without a slash at its end; a

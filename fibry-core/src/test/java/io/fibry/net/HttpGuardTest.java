@@ -155,6 +155,29 @@ class HttpGuardTest {
     }
   }
 
+  @Promise("27.39")
+  @Test
+  void probeGetsResponseWhileServerIsFull() throws Exception {
+    var gate = new Gate();
+    open(routes -> routes.text("/", exchange -> {
+      gate.passUninterruptibly();
+      return "x";
+    }).mount("/in", HttpRoutes.none().probe("/health", HttpExchange::bodyAsText)), o -> o.withMaxExchanges(1));
+    try (var busyClient = new RawClient(server.port())) {
+      var response = busyClient.send(RawClient.get("/")).readToEndLater();
+      Patience.await(gate.entered);
+
+      assertEquals("503", code(RawClient.get("/")));
+      for (int i = 0; i < 5; i++) // a probe takes no permit, whether or not it waits for its client
+        assertTrue(talk("POST /in/health HTTP/1.1\r\n" + HOST + "Connection: close\r\nContent-Length: 2\r\n\r\nup")
+            .endsWith("\r\n\r\nup"));
+      assertEquals("503", code(RawClient.get("/")));
+      gate.open();
+      assertEquals("200", RawClient.codes(Patience.value(response)));
+      assertEquals("200", code(RawClient.get("/")));
+    }
+  }
+
   /**
    * The body exceeds the socket buffers, so the client is still sending while the handler works.
    */

@@ -131,9 +131,10 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
    */
   private void respond(RouteTable.RouteEntry entry, RequestHead head, RequestBody body, ServerResponse response)
       throws IOException {
-    var permit = entry == null ? null : server.tryAdmit();
+    boolean isProbe = entry != null && entry.kind() == RouteTable.RouteKind.PROBE;
+    var permit = entry == null || isProbe ? null : server.tryAdmit();
     if (entry == null) refuse(response, head, routes.allowedMethods(head.target.path()));
-    else if (permit == null) {
+    else if (permit == null && !isProbe) {
       response.closeConnectionAfter();
       refuse(response, 503);
     } else {
@@ -144,7 +145,7 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
             new ServerExchange(builder, socket, head, body, response, entry.pattern(), entry.settings(), server),
             response, body);
       } finally {
-        permit.release();
+        if (permit != null) permit.release();
         in.permit = null;
       }
     }

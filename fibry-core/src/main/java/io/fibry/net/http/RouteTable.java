@@ -33,29 +33,36 @@ public final class RouteTable {
     void handle(ServerExchange exchange) throws Exception;
   }
 
+  /** Says which rules of the server apply to a route. */
+  enum RouteKind {
+    ORDINARY,
+    /** Is handled even if too many exchanges run. */
+    PROBE,
+    /** Takes only GET, even if its pattern names no method. */
+    WEB_SOCKET
+  }
+
   /**
    * A pattern, and the handler of the requests that it takes.
    *
    * @param settings the settings of the mounted routes from which the entry comes; they come before
    * the settings of the table
-   * @param isWebSocket whether the route is a WebSocket, which takes only GET, even if its pattern
-   * names no method
    */
-  record RouteEntry(RoutePattern pattern, RouteHandler handler, RouteSettings settings, boolean isWebSocket) {
+  record RouteEntry(RoutePattern pattern, RouteHandler handler, RouteSettings settings, RouteKind kind) {
 
     boolean matchesMethod(String method) {
-      return isWebSocket ? method.equals("GET") : pattern.matchesMethod(method);
+      return kind == RouteKind.WEB_SOCKET ? method.equals("GET") : pattern.matchesMethod(method);
     }
 
     /** Returns the methods that the route takes; empty if it takes all. */
     private List<String> methods() {
-      if (isWebSocket) return List.of("GET");
+      if (kind == RouteKind.WEB_SOCKET) return List.of("GET");
       return pattern.method().map(method -> method.equals("GET") ? List.of("GET", "HEAD") : List.of(method))
           .orElse(List.of());
     }
 
     private RouteEntry with(RouteHandler newHandler, RouteSettings newSettings) {
-      return new RouteEntry(pattern, newHandler, newSettings, isWebSocket);
+      return new RouteEntry(pattern, newHandler, newSettings, kind);
     }
   }
 
@@ -98,11 +105,16 @@ public final class RouteTable {
     var method = RoutePattern.of(path).method();
     if (method.isPresent() && !method.get().equals("GET"))
       throw new IllegalArgumentException("'" + path + "' cannot be a WebSocket, which begins with a GET; give a path");
-    return with(new RouteEntry(RoutePattern.of(path), handler, RouteSettings.NONE, true));
+    return with(new RouteEntry(RoutePattern.of(path), handler, RouteSettings.NONE, RouteKind.WEB_SOCKET));
+  }
+
+  public RouteTable withProbe(String pattern, Handler.Returning<HttpExchange, String> handler) {
+    return with(new RouteEntry(RoutePattern.of(pattern), exchange -> answerText(handler, exchange), RouteSettings.NONE,
+        RouteKind.PROBE));
   }
 
   public RouteTable withRoute(String pattern, RouteHandler handler) {
-    return with(new RouteEntry(RoutePattern.of(pattern), handler, RouteSettings.NONE, false));
+    return with(new RouteEntry(RoutePattern.of(pattern), handler, RouteSettings.NONE, RouteKind.ORDINARY));
   }
 
   private RouteTable with(RouteEntry newEntry) {
@@ -125,7 +137,7 @@ public final class RouteTable {
     var table = this;
     for (var entry : mounted.entries)
       table = table.with(new RouteEntry(entry.pattern.below(path), entry.handler,
-          entry.settings.within(mounted.settings), entry.isWebSocket));
+          entry.settings.within(mounted.settings), entry.kind));
     return table;
   }
 
@@ -154,6 +166,7 @@ public final class RouteTable {
       Handler.Returning<? super E, String> text) {
     return withRule(new RouteSettings.FailureRule<>(type, failed -> {
       failed.exchange().status(status);
+      if (status == 503) failed.exchange().header(RETRY_AFTER, RETRY_SECONDS);
       return text.handle(failed.failure());
     }));
   }
@@ -166,7 +179,6 @@ public final class RouteTable {
 
   private RouteTable withRule(RouteSettings.FailureRule<?> rule) {
     var newRules = new ArrayList<>(settings.rules());
-      if (status == 503) failed.exchange().header(RETRY_AFTER, RETRY_SECONDS);
     newRules.add(rule);
     return with(
         new RouteSettings(List.copyOf(newRules), settings.bodyCodec(), settings.errorBody(), settings.timeLimit()));
