@@ -30,8 +30,8 @@ public final class HttpRoutes {
    *
    * @param <E> the type of the exception
    * @param failure the exception
-   * @param exchange the exchange; its response has the status 500 and no headers, unless the rule
-   * of {@code onFailure} sets others
+   * @param exchange the exchange; its response has the status 500, and only the headers of code
+   * around the route, unless the rule of {@code onFailure} sets others
    * @param number names the failure in the log, if the status of the response is 500 or more
    */
   public record FailedExchange<E>(E failure, HttpExchange exchange, String number) {}
@@ -191,6 +191,12 @@ public final class HttpRoutes {
    * exceptions of the handler. It may set the status and headers before the handler, and also after
    * the handler of a {@link #text} or {@link #object} route. The code may call {@code next} at most
    * once.
+   *
+   * <p>The headers that the code sets, such as a request id, are also sent with error responses,
+   * except for headers that describe a body, such as {@code Content-Type} or {@code ETag}. A
+   * header that is set after a handler that may fail needs a {@code finally} block. No code runs
+   * for a request that is refused unread, or that no route takes. A route for
+   * {@code "/{page...}"} that throws an {@code HttpException} takes all requests.
    *
    * @param code runs on the connection's actor
    * @return these routes, with the code around them

@@ -145,7 +145,7 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
             new ServerExchange(builder, socket, head, body, response, entry.pattern(), entry.settings(), server),
             response, body);
       } finally {
-        if (permit != null) permit.release();
+        response.releasePermit();
         in.permit = null;
       }
     }

@@ -105,16 +105,36 @@ public final class RouteTable {
     var method = RoutePattern.of(path).method();
     if (method.isPresent() && !method.get().equals("GET"))
       throw new IllegalArgumentException("'" + path + "' cannot be a WebSocket, which begins with a GET; give a path");
-    return with(new RouteEntry(RoutePattern.of(path), handler, RouteSettings.NONE, RouteKind.WEB_SOCKET));
+    return with(new RouteEntry(RoutePattern.of(path), innermost(handler), RouteSettings.NONE, RouteKind.WEB_SOCKET));
   }
 
   public RouteTable withProbe(String pattern, Handler.Returning<HttpExchange, String> handler) {
-    return with(new RouteEntry(RoutePattern.of(pattern), exchange -> answerText(handler, exchange), RouteSettings.NONE,
+    return with(new RouteEntry(RoutePattern.of(pattern), innermost(exchange -> answerText(handler, exchange)),
+        RouteSettings.NONE,
         RouteKind.PROBE));
   }
 
   public RouteTable withRoute(String pattern, RouteHandler handler) {
-    return with(new RouteEntry(RoutePattern.of(pattern), handler, RouteSettings.NONE, RouteKind.ORDINARY));
+    return with(new RouteEntry(RoutePattern.of(pattern), innermost(handler), RouteSettings.NONE, RouteKind.ORDINARY));
+  }
+
+  /**
+   * Returns the handler of a route, without the code around it. If the handler fails, the part of
+   * the response that it has written is discarded, so that code around it can still set headers.
+   */
+  private static RouteHandler innermost(RouteHandler handler) {
+    return exchange -> {
+      var response = exchange.response;
+      response.headers.isInHandler = true;
+      try {
+        handler.handle(exchange);
+      } catch (Throwable failure) {
+        if (!response.isSent()) response.discard();
+        throw failure;
+      } finally {
+        response.headers.isInHandler = false;
+      }
+    };
   }
 
   private RouteTable with(RouteEntry newEntry) {
@@ -261,8 +281,14 @@ public final class RouteTable {
   private static <E> void respond(RouteSettings.FailureRule<E> rule, Throwable failure, ServerExchange exchange)
       throws Exception {
     exchange.response.reset(500);
-    var text =
-        rule.answer().handle(new FailedExchange<>(rule.type().cast(failure), exchange, exchange.failureNumber()));
+    var failed = new FailedExchange<>(rule.type().cast(failure), exchange, exchange.failureNumber());
+    String text;
+    exchange.response.headers.isInHandler = true;
+    try {
+      text = rule.answer().handle(failed);
+    } finally {
+      exchange.response.headers.isInHandler = false;
+    }
     exchange.response.setErrorOfRule(text == null ? HttpStatus.codeAndReason(exchange.response.code()) : text);
   }
 

@@ -299,7 +299,7 @@ public final class ServerExchange implements HttpExchange {
    * complete, so that the client's next request is not refused for lack of a permit.
    */
   public void endHandling() {
-    if (response.permit != null) response.permit.release();
+    response.releasePermit();
     if (hasDisconnectAction) socket.notices.forgetDisconnect(); // before the client may get the response and disconnect
     endTimeLimit();
     clearInterrupt();

@@ -12,7 +12,6 @@ import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.BiFunction;
@@ -38,7 +37,7 @@ public final class ServerResponse implements RequestBody.Expectation, ResponseBo
   private static volatile DateLine dateLine = new DateLine(-1, NOTHING); // replaced once a second
 
   private final OutputStream out;
-  public ExchangePermit permit; // suspended while a write may wait; null if the exchange was refused
+  ExchangePermit permit; // suspended while a write may wait; null if the exchange was refused or is a probe
   HttpExchange exchange; // null if no handler gets the request
   Throwable exchangeFailure; // exception of the handler by which the exchange has failed; null if it has not failed
   private final boolean isHttp11;
@@ -47,10 +46,8 @@ public final class ServerResponse implements RequestBody.Expectation, ResponseBo
   private boolean keepsAlive;
   private boolean needsContinue; // the client waits for 100 Continue
   private int code = 200;
-  private List<String> headers = List.of(); // names and values in turn
+  final ResponseHeaders headers = new ResponseHeaders();
   private long declaredLength = -1; // the handler's Content-Length; -1 means not set
-  private boolean hasDate; // the handler has set this header
-  private boolean hasType; // the handler has set this header
   private boolean isSent; // whether a part of the response was sent, or the exchange is over
   private boolean isStatusSet; // whether the handler has set a status
   private long bytesSent; // bytes of the response with its head, and of a 100 Continue before it
@@ -90,11 +87,7 @@ public final class ServerResponse implements RequestBody.Expectation, ResponseBo
 
   void header(String name, String value) {
     requireNotBegun("header " + Lines.line(name));
-    if (name.isEmpty() || !name.chars().allMatch(RequestHead::isToken)) throw new IllegalArgumentException(
-        "'" + Lines.line(name) + "' cannot be the name of a header; give letters, digits and dashes");
-    if (!value.chars().allMatch(c -> c >= 0x20 && c < 0x7f || c == '\t' || c >= 0xa0 && c <= 0xff))
-      throw new IllegalArgumentException("header " + name + " cannot have the value '" + Lines.line(value)
-          + "', which is not one line of Latin-1; encode it");
+    ResponseHeaders.check(name, value);
     switch (name.toLowerCase(Locale.ROOT)) {
       case "content-length" -> {
         if (value.isEmpty() || value.length() > 18 || !value.chars().allMatch(c -> c >= '0' && c <= '9'))
@@ -111,16 +104,9 @@ public final class ServerResponse implements RequestBody.Expectation, ResponseBo
       case "transfer-encoding", "trailer",
           "upgrade" -> throw new IllegalArgumentException(
               "header " + name + " cannot be set by a handler, because the server sets it; leave it out");
-      case "date" -> hasDate = true;
-      case "content-type" -> hasType = true;
       default -> {}
     }
-    if (headers.isEmpty()) headers = new ArrayList<>();
-    if (!name.equalsIgnoreCase("Set-Cookie"))
-      for (int i = headers.size() - 2; i >= 0; i -= 2)
-        if (headers.get(i).equalsIgnoreCase(name)) headers.subList(i, i + 2).clear();
-    headers.add(name);
-    headers.add(value);
+    headers.set(name, value);
   }
 
   /** Throws if the response has begun. The action is the subject of the exception's text. */
@@ -148,13 +134,13 @@ public final class ServerResponse implements RequestBody.Expectation, ResponseBo
 
   /** Sets the whole body, like {@link #setText}. */
   void setBytes(String type, byte[] body) {
-    if (!hasType) header("Content-Type", type);
+    if (!headers.hasType()) header("Content-Type", type);
     setWhole(body, NOTHING);
   }
 
   /** Sets the text of a failure rule. If the rule has set a type, the text is the body as it is. */
   void setErrorOfRule(String text) {
-    if (hasType) setText(text);
+    if (headers.hasType()) setText(text);
     else setErrorText(text);
   }
 
@@ -176,7 +162,7 @@ public final class ServerResponse implements RequestBody.Expectation, ResponseBo
 
   private void writeWhole(byte[] body, byte[] typeLine) throws IOException {
     if (isSent) throw new IllegalStateException("the response was sent already, and a request has only one");
-    boolean needsType = !hasType && HttpStatus.mayHaveBody(code);
+    boolean needsType = !headers.hasType() && HttpStatus.mayHaveBody(code);
     var message = head(Framing.LENGTH, body.length, needsType ? typeLine : NOTHING);
     if (hasBody()) message.add(body);
     isComplete = true;
@@ -193,29 +179,35 @@ public final class ServerResponse implements RequestBody.Expectation, ResponseBo
     wholeBody = null;
   }
 
-  /** Sets the status, and discards the headers of the handler. */
-  void reset(int code) {
+  /**
+   * Sets the status, and replaces the headers of the handler by headers of the server. The headers
+   * that code around the route has set stay.
+   */
+  void reset(int code, String... headers) {
     this.code = code;
-    this.headers = List.of();
-    hasDate = hasType = false;
+    this.headers.replace(headers);
     declaredLength = -1;
   }
 
-  /** Sends a response of the server itself, without the headers of the handler. */
-  public void writeError(int code, String text, String... headers) throws IOException {
-    reset(code);
-    this.headers = new ArrayList<>(List.of(headers));
-    writeErrorText(text);
+  /**
+   * Sends a response of the server itself, with the headers that code around the route has set, but
+   * without the headers of the handler.
+   */
+  void writeError(int code, String text, String... headers) throws IOException {
+    setServerError(code, text, headers);
+    finish();
+  }
+
+  /** Sets a response as {@link #writeError} sends it. Code around the route may still change it. */
+  public void setServerError(int code, String text, String... headers) {
+    reset(code, headers);
+    setErrorText(text);
   }
 
   /** Sends the response of an HttpException, with the headers of the handler. */
   void writeHandlerError(int code, String text) throws IOException {
     this.code = code;
     declaredLength = -1;
-    writeErrorText(text);
-  }
-
-  private void writeErrorText(String text) throws IOException {
     setErrorText(text);
     finish();
   }
@@ -252,8 +244,8 @@ public final class ServerResponse implements RequestBody.Expectation, ResponseBo
     isComplete = true;
     var head = new ByteBuilder(256);
     head.add("HTTP/1.1 101 Switching Protocols\r\n");
-    addHeaders(head, upgradeHeaders);
-    addHeaders(head, headers);
+    ResponseHeaders.append(upgradeHeaders, head);
+    headers.appendTo(head);
     head.add('\r', '\n');
     write(head.bytes, head.length);
     isUpgraded = true;
@@ -270,15 +262,6 @@ public final class ServerResponse implements RequestBody.Expectation, ResponseBo
 
   boolean isUpgraded() {
     return isUpgraded;
-  }
-
-  private static void addHeaders(ByteBuilder head, List<String> headers) {
-    for (int i = 0; i < headers.size(); i += 2) {
-      head.add(headers.get(i));
-      head.add(':', ' ');
-      head.add(headers.get(i + 1));
-      head.add('\r', '\n');
-    }
   }
 
   public OutputStream outputStream() {
@@ -317,8 +300,8 @@ public final class ServerResponse implements RequestBody.Expectation, ResponseBo
     if (requestBody == null || !requestBody.mayRequestFollow()) keepsAlive = false;
     var head = new ByteBuilder(192 + (int) Math.min(Math.max(length, 0), 8_192));
     head.add(HttpStatus.statusLine(code));
-    if (!hasDate) head.add(dateLine());
-    addHeaders(head, headers);
+    if (!headers.hasDate()) head.add(dateLine());
+    headers.appendTo(head);
     head.add(typeLine);
     long contentLength = HttpStatus.contentLength(code, length);
     if (framing == Framing.CHUNKS) head.add(CHUNKED);
@@ -390,6 +373,11 @@ public final class ServerResponse implements RequestBody.Expectation, ResponseBo
 
   boolean keepsAlive() {
     return keepsAlive && isComplete;
+  }
+
+  /** Gives the permit back, because the response is ready or the exchange may last for hours. */
+  public void releasePermit() {
+    if (permit != null) permit.release();
   }
 
   void closeConnectionAfter() {

@@ -28,7 +28,7 @@ final class ServerSentEvents {
       throws IOException {
     response.requireNotBegun("a response of events");
     var outbox = new ClientOutbox<>(builder, "events", socket, MAX_UNSENT, FORMAT);
-    response.permit.release(); // released before the client can send another request; events may last for hours
+    response.releasePermit(); // released before the client can send another request; events may last for hours
     response.beginUntilClose("text/event-stream");
     if (response.hasBody()) outbox.actor.sendMessageEvery(PING, PING_PERIOD);
     else outbox.actor.sendPoisonPill();

@@ -42,8 +42,8 @@ public record WebSocketHandshake(ServerExchange exchange, WebSocketSettings sett
     else accept(handler);
   }
 
-  private void refuse(int code, String text, String... headers) throws IOException {
-    exchange.response.writeError(code, HttpStatus.codeAndReason(code) + ": " + text + "\n", headers);
+  private void refuse(int code, String text, String... headers) {
+    exchange.response.setServerError(code, HttpStatus.codeAndReason(code) + ": " + text + "\n", headers);
   }
 
   private void accept(Handler<WebSocketConnection> handler) throws IOException {
@@ -53,7 +53,7 @@ public record WebSocketHandshake(ServerExchange exchange, WebSocketSettings sett
     subprotocol.ifPresent(name -> upgradeHeaders.addAll(List.of("Sec-WebSocket-Protocol", name)));
     exchange.response.requireNotBegun("an upgrade");
     var webSocket = new ServerWebSocket(exchange, settings, subprotocol);
-    exchange.response.permit.release(); // the conversation may last for hours
+    exchange.response.releasePermit(); // the conversation may last for hours
     exchange.body.in.permit = null;
     exchange.endTimeLimit();
     exchange.response.upgrade(upgradeHeaders);
