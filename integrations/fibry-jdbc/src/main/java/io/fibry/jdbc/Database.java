@@ -50,10 +50,19 @@ final class Database {
    * counting attempts that waited too long for a lock.
    */
   <T> T commit(SqlDialect dialect, DatabaseWork<T> work) throws SQLException {
-    return run(connection -> {
+    return run(withOptions(dialect, work), false);
+  }
+
+  /** Runs work and commits it, or fails at the first error. */
+  <T> T commitOrFail(SqlDialect dialect, DatabaseWork<T> work) throws SQLException {
+    return runOnce(withOptions(dialect, work), false);
+  }
+
+  private <T> DatabaseWork<T> withOptions(SqlDialect dialect, DatabaseWork<T> work) {
+    return connection -> {
       begin(dialect, connection);
       return work.run(connection);
-    }, false);
+    };
   }
 
   /**

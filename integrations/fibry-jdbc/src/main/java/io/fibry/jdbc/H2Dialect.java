@@ -30,10 +30,10 @@ final class H2Dialect {
   // sets no limit, because H2 ends a transaction when the process of the transaction ends
   private static final String SET_TRANSACTION_OPTIONS = "select cast(? as varchar)";
 
-  private static final String BEGIN_LIFE = """
-      select life, last from final table (
+  private static final String BEGIN_LIVES = """
+      select kind, actor, life, last from final table (
         merge into fibry_actor a
-        using (select cast(? as varchar) kind, cast(? as varchar) actor) g
+        using (select * from unnest(cast(? as varchar array), cast(? as varchar array)) g (kind, actor)) g
         on a.kind = g.kind and a.actor = g.actor
         when matched then update set life = a.life + 1
         when not matched then insert values (g.kind, g.actor, 1, 0))""";
@@ -73,7 +73,7 @@ final class H2Dialect {
   private static final String IS_AFTER = "(t.tx, t.place) > (cast(? as bigint), ?)";
 
   static final SqlDialect DIALECT =
-      new SqlDialect(SCHEMA, SET_TRANSACTION_OPTIONS, "", BEGIN_LIFE, ADVANCE_LAST_TURNS, INSERT_MESSAGES,
+      new SqlDialect(SCHEMA, SET_TRANSACTION_OPTIONS, "", "", BEGIN_LIVES, ADVANCE_LAST_TURNS, INSERT_MESSAGES,
           INSERT_SNAPSHOTS,
           IS_AFTER, "false", "cast(? as bigint) < 0", 1 << 20);
 

@@ -106,7 +106,7 @@ public abstract sealed class JdbcStore implements Store permits TableStore {
     }
 
     /**
-     * Sets how many threads read, and therefore how many actors can be loaded at the same time.
+     * Sets how many threads read and load actors. Loads that wait for a thread share a transaction.
      *
      * @param threads by default 4; each holds a connection while it reads
      * @return a changed copy

@@ -54,20 +54,30 @@ final class PostgresDialect {
         primary key (kind, actor, id))""", """
       insert into fibry_format values (%d)""".formatted(StoreSchema.FORMAT));
 
+  private static final String SET_LOCK_LIMIT = "select set_config('lock_timeout', '100', true);\n";
+
   /**
-   * The commit of a first life ({@code xmax = 0}: the row is new) does not wait for the disk. A
-   * crash of the database may then undo the begin, but no earlier life exists that could become
-   * valid again. The first turn waits for the disk, which then has both.
+   * The commit of first lives ({@code xmax = 0}: the row is new) does not wait for the disk. A crash
+   * of the database may then undo the begin, but no earlier life exists that could become valid
+   * again. The first turn waits for the disk, which then has both.
    *
    * <p>Lives grow by a random number. The process of a life whose begin was undone may still run,
    * also after a failover to a replica that was behind. A later life must not get the same number,
    * because the database could not tell the turns of both lives apart.
+   *
+   * <p>Rows are locked in the order of their keys, so that two of these statements do not wait for
+   * each other.
    */
-  private static final String BEGIN_LIFE = """
-      insert into fibry_actor as a (kind, actor, life, last)
-      select cast(? as varchar), cast(? as varchar), 1 + cast(random() * 1e9 as bigint), 0
-      on conflict (kind, actor) do update set life = a.life + excluded.life
-      returning life, last, case when a.xmax = 0 then set_config('synchronous_commit', 'off', true) end""";
+  private static final String BEGIN_LIVES = """
+      with lives as (
+        insert into fibry_actor as a (kind, actor, life, last)
+        select kind, actor, 1 + cast(random() * 1e9 as bigint), 0
+        from unnest(cast(? as varchar array), cast(? as varchar array)) g (kind, actor) order by kind, actor
+        on conflict (kind, actor) do update set life = a.life + excluded.life
+        returning a.kind, a.actor, a.life, a.last, a.xmax = 0 as is_first)
+      select kind, actor, life, last,
+        case when (select bool_and(is_first) from lives) then set_config('synchronous_commit', 'off', true) end
+      from lives""";
 
   /**
    * Skips an actor that another transaction has locked, because that transaction begins a new life.
@@ -110,7 +120,8 @@ final class PostgresDialect {
   private static final String IS_AHEAD = "cast(? as xid8) >= pg_snapshot_xmax(pg_current_snapshot())";
 
   static final SqlDialect DIALECT =
-      new SqlDialect(SCHEMA, SET_TRANSACTION_OPTIONS, SET_READ_OPTIONS, BEGIN_LIFE, ADVANCE_LAST_TURNS, INSERT_MESSAGES,
+      new SqlDialect(SCHEMA, SET_TRANSACTION_OPTIONS, SET_READ_OPTIONS, SET_LOCK_LIMIT, BEGIN_LIVES, ADVANCE_LAST_TURNS,
+          INSERT_MESSAGES,
           INSERT_SNAPSHOTS,
           IS_AFTER, IS_FOREIGN, IS_AHEAD, 16 << 20);
 

@@ -6,6 +6,7 @@ import io.fibry.store.StoreReadException;
 import io.fibry.text.Lines;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
@@ -39,13 +40,21 @@ final class ReaderThreads implements AutoCloseable {
    * @param subject the thing that is read, for exceptions
    */
   <T> T read(Object subject, Callable<T> operation) throws InterruptedException {
-    if (Thread.interrupted()) throw new InterruptedException();
     var task = new FutureTask<>(operation);
+    return read(subject, task, task);
+  }
+
+  /**
+   * Runs a task on one of the threads, and waits for a result, which this task or another one sets.
+   * If the caller gets no result, the result is cancelled.
+   */
+  <T> T read(Object subject, Future<T> result, Runnable task) throws InterruptedException {
     try {
+      if (Thread.interrupted()) throw new InterruptedException();
       threads.execute(task);
-      return task.get(limitMillis, TimeUnit.MILLISECONDS);
+      return result.get(limitMillis, TimeUnit.MILLISECONDS);
     } catch (RejectedExecutionException closed) {
-      throw new StoreClosedException(storeName + " is closed");
+      throw closedException();
     } catch (TimeoutException timeout) {
       throw new StoreReadException(
           subject + " could not be read from " + storeName + " within " + limitMillis + " ms", timeout);
@@ -55,17 +64,22 @@ final class ReaderThreads implements AutoCloseable {
           subject + " could not be read from " + storeName + ": " + Lines.message(failure.getCause()),
           failure.getCause());
     } finally {
-      task.cancel(false); // the caller no longer waits, so no thread should begin the task
+      result.cancel(false); // the caller no longer waits, so no thread should begin the task
     }
   }
 
-  /** Runs code on one of the threads later. Does nothing if the pool is closed. */
-  void execute(Runnable code) {
+  /** Runs code on one of the threads later. Returns false if the pool is closed. */
+  boolean execute(Runnable code) {
     try {
       threads.execute(code);
+      return true;
     } catch (RejectedExecutionException closed) {
-      // the store is closed, so the code is not needed any more
+      return false;
     }
+  }
+
+  StoreClosedException closedException() {
+    return new StoreClosedException(storeName + " is closed");
   }
 
   /** Ends the threads, and waits for running reads up to the limit. */

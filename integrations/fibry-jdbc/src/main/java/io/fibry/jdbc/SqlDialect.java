@@ -16,9 +16,12 @@ import java.util.List;
  * statement of a transaction, so it must change no data (see {@link Database})
  * @param setReadOptions a query and a semicolon before a query that may be a transaction of its
  * own. It makes that query read by index. Empty if the database needs no such options
- * @param beginLife begins a life of an actor (kind, actor), and returns the numbers of the life and
- * of the last turn. If this is the first life, the commit need not wait for the disk. If commits
- * can be lost, no later life may get the number of a lost life
+ * @param setLockLimit a query and a semicolon before another query. It makes the transaction fail
+ * if it waits longer than a tenth of a second for a lock. Empty if the database has its own limit
+ * @param beginLives begins a life of each actor (columns kind, actor), and returns kind, actor, and
+ * the numbers of the life and of the last turn. If all of these lives are first lives, the commit
+ * need not wait for the disk. If commits can be lost, no later life may get the number of a lost
+ * life
  * @param advanceLastTurns sets the last turns of actors with the expected life and last turn
  * (columns kind, actor, life, first, last), and returns their kind, actor and life
  * @param insertMessages stores a message if fewer than {@code max_pending} messages of its actor
@@ -32,7 +35,8 @@ import java.util.List;
  * @param isAhead a condition (tx): this database cluster has not used this transaction number yet
  * @param maxBodyBytes max bytes of a body
  */
-record SqlDialect(List<String> schema, String setTransactionOptions, String setReadOptions, String beginLife,
+record SqlDialect(List<String> schema, String setTransactionOptions, String setReadOptions, String setLockLimit,
+    String beginLives,
     String advanceLastTurns, String insertMessages, String insertSnapshots, String isAfter, String isForeign,
     String isAhead, int maxBodyBytes) {
 
@@ -80,21 +84,30 @@ record SqlDialect(List<String> schema, String setTransactionOptions, String setR
       where (kind, actor) > (?, ?) order by kind, actor limit ?""";
 
   /**
-   * Reads number, whole and body of an actor's snapshot and turns (kind and actor, three times).
+   * Reads kind, actor, number, whole and body of the snapshots and turns of actors (columns kind,
+   * actor), by number.
    */
-  static final String READ_ACTOR = """
-      select number, true as whole, body from fibry_snapshot where kind = ? and actor = ?
+  static final String READ_ACTORS = """
+      with g (kind, actor) as (
+        select kind, actor from unnest(cast(? as varchar array), cast(? as varchar array)) u (kind, actor))
+      select s.kind, s.actor, s.number, true as whole, s.body
+      from g join fibry_snapshot s on s.kind = g.kind and s.actor = g.actor
       union all
-      select number, whole, body from fibry_turn where kind = ? and actor = ?
-        and number > coalesce((select number from fibry_snapshot where kind = ? and actor = ?), 0)
-      order by number""";
+      select t.kind, t.actor, t.number, t.whole, t.body
+      from g join fibry_turn t on t.kind = g.kind and t.actor = g.actor and t.number > coalesce(
+        (select s.number from fibry_snapshot s where s.kind = g.kind and s.actor = g.actor), 0)
+      order by 3""";
 
   /** Reads the turns of an actor (kind, actor), with the columns of {@link #history}. */
   static final String TURNS_OF_ACTOR = """
       select cast(t.tx as varchar), t.place, t.actor, t.number, t.millis, t.whole, t.body
       from fibry_turn t where t.kind = ? and t.actor = ? order by t.number""";
 
-  static final String MESSAGE_IDS = "select id from fibry_message where kind = ? and actor = ? order by place";
+  /** Reads kind, actor and id of the pending messages of actors (columns kind, actor). */
+  static final String MESSAGE_IDS = """
+      select m.kind, m.actor, m.id
+      from unnest(cast(? as varchar array), cast(? as varchar array)) g (kind, actor)
+      join fibry_message m on m.kind = g.kind and m.actor = g.actor order by m.place""";
 
   static final String PENDING_OF_ACTOR = """
       select id, due, body from fibry_message where kind = ? and actor = ? and due <= ? order by place limit ?""";

@@ -1,10 +1,12 @@
 package io.fibry.jdbc;
 
+import io.fibry.jdbc.StatementRows.ColumnType;
 import io.fibry.store.Store;
 import io.fibry.store.StoreDamagedException;
 import io.fibry.store.spi.StoreBackend;
 import io.fibry.store.spi.ViewOffset;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
@@ -12,6 +14,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /** The queries of a store. The caller runs each of them in one transaction. */
@@ -34,25 +37,26 @@ final class StoreTransactions {
     return time.isAfter(MAX_TIME) ? Long.MAX_VALUE : time.isBefore(MIN_TIME) ? Long.MIN_VALUE : time.toEpochMilli();
   }
 
-  /** Runs a query of a transaction that has set its options. */
-  private static <T> List<T> queryAll(Connection connection, String sql, RowMapper<T> mapper, Object... parameters)
-      throws SQLException {
-    return queryAll(connection, false, sql, mapper, parameters);
+  /** Sets the parameters of a statement. */
+  private interface ParameterSetter {
+    void set(PreparedStatement statement) throws SQLException;
   }
 
-  /** Runs a query that may be a transaction of its own. Sets the options in the same round trip. */
+  /** Runs a query that may be a transaction of its own, so it sets the options of a transaction. */
   private static <T> List<T> readAll(Connection connection, SqlDialect dialect, String sql, RowMapper<T> mapper,
       Object... parameters) throws SQLException {
-    return queryAll(connection, !dialect.setReadOptions().isEmpty(), dialect.setReadOptions() + sql, mapper,
-        parameters);
+    return queryAll(connection, dialect.setReadOptions(), sql, mapper, statement -> {
+      for (int i = 0; i < parameters.length; i++) statement.setObject(i + 1, parameters[i]);
+    });
   }
 
-  private static <T> List<T> queryAll(Connection connection, boolean setsOptions, String sql, RowMapper<T> mapper,
-      Object... parameters) throws SQLException {
-    try (var statement = connection.prepareStatement(sql)) {
-      for (int i = 0; i < parameters.length; i++) statement.setObject(i + 1, parameters[i]);
+  /** @param options a query that is sent together with the other query; its row is skipped */
+  private static <T> List<T> queryAll(Connection connection, String options, String sql, RowMapper<T> mapper,
+      ParameterSetter parameters) throws SQLException {
+    try (var statement = connection.prepareStatement(options + sql)) {
+      parameters.set(statement);
       statement.execute();
-      if (setsOptions) statement.getMoreResults(); // skips the row with the options
+      if (!options.isEmpty()) statement.getMoreResults();
       try (var rows = statement.getResultSet()) {
         var results = new ArrayList<T>();
         while (rows.next()) results.add(mapper.map(rows));
@@ -68,33 +72,68 @@ final class StoreTransactions {
   private record TurnRow(long number, boolean isFullState, byte[] body) {}
 
   /**
-   * Begins a life of an actor, and reads the actor. Until the commit, no other life of the actor
-   * begins, and no turn of the actor is stored.
+   * Begins a life of each actor, and reads the actors. Until the commit, no other life of these
+   * actors begins, and no turn of these actors is stored.
+   *
+   * @param actors actors with different keys
+   * @return an element for each actor, in their order
    */
-  static StoreBackend.LoadedActor load(Connection connection, SqlDialect dialect, Store.ActorId actor)
+  static List<StoreBackend.LoadedActor> load(Connection connection, SqlDialect dialect, List<Store.ActorId> actors)
       throws SQLException {
-    String kind = actor.kind();
-    String key = SqlText.encode(actor.key());
-    var life = queryAll(connection, dialect.beginLife(), row -> new LifeRow(row.getLong(1), row.getLong(2)), kind, key)
-        .getFirst();
-    var turnRows =
-        queryAll(connection, SqlDialect.READ_ACTOR,
-            row -> new TurnRow(row.getLong(1), row.getBoolean(2), row.getBytes(3)),
-            kind, key, kind, key, kind, key);
-    var pendingIds = queryAll(connection, SqlDialect.MESSAGE_IDS, row -> SqlText.decode(row.getString(1)), kind, key);
-    return new StoreBackend.LoadedActor(life.number, life.lastTurn, bodies(actor, turnRows, life.lastTurn), pendingIds);
+    var lives = beginLives(connection, dialect, actors);
+    var turnRows = new HashMap<Store.ActorId, List<TurnRow>>();
+    var pendingIds = new HashMap<Store.ActorId, List<String>>();
+    var keys = toRows(actors);
+    queryAll(connection, "", SqlDialect.READ_ACTORS,
+        row -> turnRows.computeIfAbsent(readActor(row), actor -> new ArrayList<>())
+            .add(new TurnRow(row.getLong(3), row.getBoolean(4), row.getBytes(5))),
+        statement -> keys.set(connection, statement));
+    queryAll(connection, "", SqlDialect.MESSAGE_IDS,
+        row -> pendingIds.computeIfAbsent(readActor(row), actor -> new ArrayList<>())
+            .add(SqlText.decode(row.getString(3))),
+        statement -> keys.set(connection, statement));
+    var loaded = new ArrayList<StoreBackend.LoadedActor>();
+    for (var actor : actors) {
+      var life = lives.get(actor);
+      var bodies = bodies(actor, turnRows.getOrDefault(actor, List.of()), life.lastTurn);
+      loaded.add(new StoreBackend.LoadedActor(life.number, life.lastTurn, bodies,
+          pendingIds.getOrDefault(actor, List.of())));
+    }
+    return loaded;
+  }
+
+  /**
+   * A transaction of several actors waits only shortly for a row that another transaction has
+   * locked, because the other actors wait, too.
+   */
+  private static Map<Store.ActorId, LifeRow> beginLives(Connection connection, SqlDialect dialect,
+      List<Store.ActorId> actors) throws SQLException {
+    var keys = toRows(actors);
+    var lives = new HashMap<Store.ActorId, LifeRow>();
+    queryAll(connection, actors.size() > 1 ? dialect.setLockLimit() : "", dialect.beginLives(),
+        row -> lives.put(readActor(row), new LifeRow(row.getLong(3), row.getLong(4))),
+        statement -> keys.set(connection, statement));
+    return lives;
+  }
+
+  private static StatementRows toRows(List<Store.ActorId> actors) {
+    var rows = new StatementRows(ColumnType.TEXT, ColumnType.TEXT);
+    for (var actor : actors) rows.add(actor.kind(), SqlText.encode(actor.key()));
+    return rows;
+  }
+
+  private static Store.ActorId readActor(ResultSet row) throws SQLException {
+    return new Store.ActorId(row.getString(1), SqlText.decode(row.getString(2)));
   }
 
   /** Begins a life whose first turn follows the turn {@code lastTurn}. */
   static long beginLife(Connection connection, SqlDialect dialect, Store.ActorId actor, long lastTurn)
       throws SQLException {
-    String kind = actor.kind();
-    String key = SqlText.encode(actor.key());
-    long life = queryAll(connection, dialect.beginLife(), row -> row.getLong(1), kind, key).getFirst();
+    long life = beginLives(connection, dialect, List.of(actor)).get(actor).number;
     try (var statement = connection.prepareStatement(SqlDialect.SET_LAST_TURN)) {
       statement.setLong(1, lastTurn);
-      statement.setString(2, kind);
-      statement.setString(3, key);
+      statement.setString(2, actor.kind());
+      statement.setString(3, SqlText.encode(actor.key()));
       statement.executeUpdate();
     }
     return life;
@@ -141,8 +180,7 @@ final class StoreTransactions {
   static List<Store.ActorId> actors(Connection connection, SqlDialect dialect, Store.ActorId after, int max)
       throws SQLException {
     return readAll(connection, dialect, SqlDialect.ACTORS,
-        row -> new Store.ActorId(row.getString(1), SqlText.decode(row.getString(2))),
-        after.kind(), SqlText.encode(after.key()), max);
+        StoreTransactions::readActor, after.kind(), SqlText.encode(after.key()), max);
   }
 
   // ---- history

@@ -36,6 +36,7 @@ final class TableStore extends JdbcStore implements StoreBackend {
   private final SqlDialect dialect;
   private final BatchWriter batchWriter;
   private final ReaderThreads readerPool;
+  private final ActorLoader actorLoader;
   private final TableHistoryCleaner historyCleaner;
   private final Set<TableHistory> histories = ConcurrentHashMap.newKeySet(); // open histories
 
@@ -45,6 +46,7 @@ final class TableStore extends JdbcStore implements StoreBackend {
     this.database = database;
     this.dialect = dialect;
     this.readerPool = new ReaderThreads(name, options.maxReaders(), database.limitMillis());
+    this.actorLoader = new ActorLoader(database, dialect, readerPool);
     this.historyCleaner = new TableHistoryCleaner(name, options.clock(), database, dialect, readerPool);
     this.batchWriter = new BatchWriter(database, dialect, name, options.maxPendingBytes(), this::onCommit);
   }
@@ -68,8 +70,12 @@ final class TableStore extends JdbcStore implements StoreBackend {
   public LoadedActor load(ActorId actor) {
     await(actor);
     ViewOffset.kindReadBy(actor).ifPresent(historyCleaner::onViewMoved); // an earlier process may have left turns
-    return read(actor,
-        () -> database.commit(dialect, connection -> StoreTransactions.load(connection, dialect, actor)));
+    checkReadable();
+    try {
+      return actorLoader.load(actor);
+    } catch (InterruptedException interrupt) {
+      throw interruptedRead(actor);
+    }
   }
 
   @Override
@@ -107,22 +113,26 @@ final class TableStore extends JdbcStore implements StoreBackend {
     try {
       return readerPool.read(subject, checked(operation));
     } catch (InterruptedException interrupt) {
-      Thread.currentThread().interrupt();
-      throw new CancellationException("interrupted while " + subject + " was read from " + this);
+      throw interruptedRead(subject);
     }
   }
 
-  /** Returns the operation. Throws if this thread writes for the store, or the store is closed. */
+  private CancellationException interruptedRead(Object subject) {
+    Thread.currentThread().interrupt();
+    return new CancellationException("interrupted while " + subject + " was read from " + this);
+  }
+
   private <T> Callable<T> checked(Callable<T> operation) {
-    if (batchWriter.isRunBy(Thread.currentThread()))
-      throw new IllegalStateException(
-          "a database cannot be read by a callback of its own writes; read on another thread");
-    if (batchWriter.isClosed()) throw closedException();
+    checkReadable();
     return operation;
   }
 
-  private StoreClosedException closedException() {
-    return new StoreClosedException(name + " is closed");
+  /** Throws if this thread writes for the store, or the store is closed. */
+  private void checkReadable() {
+    if (batchWriter.isRunBy(Thread.currentThread()))
+      throw new IllegalStateException(
+          "a database cannot be read by a callback of its own writes; read on another thread");
+    if (batchWriter.isClosed()) throw readerPool.closedException();
   }
 
   // ---- pending messages
@@ -176,7 +186,7 @@ final class TableStore extends JdbcStore implements StoreBackend {
 
   @Override
   public History history(String kind, String afterOffset) {
-    if (batchWriter.isClosed()) throw closedException();
+    if (batchWriter.isClosed()) throw readerPool.closedException();
     var history =
         new TableHistory(this, kind, TableOffset.of(afterOffset, kind), histories, options.pollInterval());
     histories.add(history);

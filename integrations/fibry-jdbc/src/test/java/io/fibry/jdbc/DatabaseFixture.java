@@ -65,7 +65,7 @@ abstract class DatabaseFixture {
     return open(source, options -> options.withStatementLimit(limit));
   }
 
-  private StoreBackend open(DataSource source, UnaryOperator<JdbcStore.Options> change) {
+  StoreBackend open(DataSource source, UnaryOperator<JdbcStore.Options> change) {
     var store = StoreBackend.of(JdbcStore.open(source, change));
     stores.add(store);
     return store;

@@ -1,19 +1,23 @@
 package io.fibry.jdbc;
 
+import static io.fibry.durable.TestTurns.ADA;
 import static io.fibry.durable.TestTurns.append;
 import static io.fibry.support.Patience.eventually;
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.store.Store;
 import io.fibry.store.spi.StoreBackend;
+import io.fibry.support.Patience;
 import java.sql.SQLException;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.postgresql.ds.PGSimpleDataSource;
 
 /** Tests how a store in Postgres loads actors. */
-class LoadsInPostgresTest extends DatabaseFixture {
+class LoadsInPostgresTest extends LoadsContract {
   private static final int ACTORS = 600;
 
   LoadsInPostgresTest() {
@@ -41,6 +45,31 @@ class LoadsInPostgresTest extends DatabaseFixture {
     long scannedRows = longFrom("select sum(seq_tup_read) from pg_stat_user_tables where schemaname = current_schema");
 
     assertTrue(scannedRows <= ACTORS, scannedRows + " rows were read by scans of whole tables");
+  }
+
+  /**
+   * If the begin of a later life were lost, the life before it could store turns again, although
+   * the later life has already replied.
+   */
+  @Test
+  void transactionWithLaterLifeWaitsForDisk() throws SQLException {
+    open(database).load(ADA);
+    execute("create table seen (actor varchar, setting varchar)");
+    execute("create function note() returns trigger language plpgsql as 'begin insert into seen values "
+        + "(new.actor, current_setting(''synchronous_commit'')); return null; end'");
+    execute("create constraint trigger noted after insert or update on fibry_actor deferrable initially deferred "
+        + "for each row execute function note()"); // runs at the commit
+    var store = openPaused(1);
+    var firstLives = new ArrayList<Store.ActorId>();
+    for (int i = 0; i < ActorLoader.MAX_LOADS; i++) firstLives.add(id("a" + i));
+    var loads = startAll(store, firstLives);
+    loads.addAll(startAll(store, List.of(id("b"), ADA, id("c")))); // the next transaction
+
+    begins.gate.countDown();
+
+    for (var load : loads) Patience.value(load.result());
+    assertEquals(ActorLoader.MAX_LOADS, number("select count(*) from seen where setting = 'off' and actor like 'a%'"));
+    assertEquals(3, number("select count(*) from seen where setting = 'on' and actor in ('b', 'ada', 'c')"));
   }
 
   private static void handleMessage(StoreBackend store, Store.ActorId actor) {

@@ -1,0 +1,95 @@
+package io.fibry.jdbc;
+
+import io.fibry.store.Store;
+import io.fibry.store.spi.StoreBackend;
+import java.sql.SQLException;
+import java.util.ArrayDeque;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * Loads actors on the threads that read. Loads that wait for a thread share one transaction, so a
+ * thousand new actors need no thousand commits. Thread-safe.
+ *
+ * <p>Each load adds itself to a queue, and then starts a task. A task takes the first loads of the
+ * queue, as many as fit into a transaction. A task that finds no load does nothing. So no load stays
+ * in the queue: it was added before its task, and if its task does not take it, another task did,
+ * or an earlier load was taken whose own task still comes.
+ *
+ * <p>If the shared transaction fails, each of its actors is loaded by a transaction of its own. So
+ * an actor whose row is locked or whose turns are damaged delays the other actors by a tenth of a
+ * second at most, and fails none of them. If the outcome of the commit is unknown, some lives may
+ * have begun twice, which does no harm: only the later one can store turns.
+ */
+final class ActorLoader {
+  static final int MAX_LOADS = 32; // of a transaction
+
+  /** The future of an actor. Cancelled if its caller does not wait any more. */
+  private static final class PendingLoad extends CompletableFuture<StoreBackend.LoadedActor> {
+    private final Store.ActorId actor;
+
+    PendingLoad(Store.ActorId actor) {
+      this.actor = actor;
+    }
+  }
+
+  private final Database database;
+  private final SqlDialect dialect;
+  private final ReaderThreads readerPool;
+  private final ArrayDeque<PendingLoad> waiting = new ArrayDeque<>(); // guarded by this object's monitor
+
+  ActorLoader(Database database, SqlDialect dialect, ReaderThreads readerPool) {
+    this.database = database;
+    this.dialect = dialect;
+    this.readerPool = readerPool;
+  }
+
+  /** Begins a life of an actor, and reads the actor. Waits for the result. */
+  StoreBackend.LoadedActor load(Store.ActorId actor) throws InterruptedException {
+    var load = new PendingLoad(actor);
+    synchronized (this) {
+      waiting.add(load);
+    }
+    return readerPool.read(actor, load, this::loadWaiting);
+  }
+
+  /** Takes the first loads, up to the second load of an actor: each load begins a life. */
+  private synchronized List<PendingLoad> takeWaiting() {
+    var batch = new LinkedHashMap<Store.ActorId, PendingLoad>();
+    for (var load = waiting.peek(); load != null && batch.size() < MAX_LOADS; load = waiting.peek()) {
+      if (batch.containsKey(load.actor)) break;
+      waiting.remove();
+      if (!load.isDone()) batch.put(load.actor, load);
+    }
+    return List.copyOf(batch.values());
+  }
+
+  private void loadWaiting() {
+    var batch = takeWaiting();
+    if (batch.size() == 1) loadAlone(batch.getFirst());
+    else if (!batch.isEmpty()) loadTogether(batch);
+  }
+
+  private void loadTogether(List<PendingLoad> batch) {
+    var actors = batch.stream().map(load -> load.actor).toList();
+    try {
+      var loaded =
+          database.commitOrFail(dialect, connection -> StoreTransactions.load(connection, dialect, actors));
+      for (int i = 0; i < loaded.size(); i++) batch.get(i).complete(loaded.get(i));
+    } catch (Throwable failure) { // each load reports its own failure
+      for (var load : batch)
+        if (!readerPool.execute(() -> loadAlone(load))) load.completeExceptionally(readerPool.closedException());
+    }
+  }
+
+  private void loadAlone(PendingLoad load) {
+    if (load.isDone()) return; // its caller does not wait any more
+    try {
+      load.complete(database.commit(dialect,
+          connection -> StoreTransactions.load(connection, dialect, List.of(load.actor))).getFirst());
+    } catch (Throwable failure) {
+      load.completeExceptionally(failure);
+    }
+  }
+}

@@ -1,0 +1,7 @@
+package io.fibry.jdbc;
+
+class LoadsInH2Test extends LoadsContract {
+  LoadsInH2Test() {
+    super(DatabaseFixture::h2);
+  }
+}
