@@ -4,6 +4,7 @@ import io.fibry.ActorSystem;
 import io.fibry.Handler;
 import io.fibry.Strategy;
 import io.fibry.examples.tour.BlockingWork;
+import io.fibry.examples.tour.CarrierRun;
 import io.fibry.examples.tour.Comparison;
 import io.fibry.examples.tour.CreationWork;
 import io.fibry.examples.tour.HandOverWork;
@@ -19,14 +20,17 @@ import java.util.Locale;
 import java.util.function.Supplier;
 
 /**
- * Measures what actors cost on this machine, in 20 seconds. The arguments are the duration of a
- * round in milliseconds, and the number of actors.
+ * Measures what actors cost on this machine, in 30 seconds. The arguments are the duration of a
+ * round in milliseconds, and the number of actors. A second JVM measures the actors on carriers,
+ * the scheduler of the module fibry-carriers.
  */
 class Tour {
   private static final int MAX_MESSAGES = 500_000; // of a round, because unhandled messages take memory
   private static final int MILLION = 1_000_000;
   private static final int SLEEP_MILLIS = 100;
   private static final int POOL_THREADS = 200;
+  private static final int ROUND_MILLIS = 250;
+  private static final int ROWS_OF_MAKING = 2; // rows without a thread, which are the same on carriers
 
   private final Comparison comparison;
   private final List<Row> rows = new ArrayList<>();
@@ -46,17 +50,26 @@ class Tour {
   }
 
   public static void main(String[] args) throws Exception {
+    int roundMillis = args.length == 0 ? ROUND_MILLIS : Integer.parseInt(args[0]);
+    var tour = new Tour(roundMillis, args.length < 2 ? MILLION : Integer.parseInt(args[1]));
+    if (args.length == 3 && args[2].equals(CarrierRun.ARGUMENT)) {
+      tour.send();
+      tour.block();
+      CarrierRun.tell(tour.rows);
+    } else tour.print(roundMillis);
+  }
+
+  private void print(int roundMillis) throws Exception {
     var runtime = Runtime.getRuntime();
     long start = System.nanoTime();
-    System.out.printf(Locale.ROOT, "Java %s, %d processors, %d MB of heap at most. This takes about 20 seconds.%n",
+    System.out.printf(Locale.ROOT, "Java %s, %d processors, %d MB of heap at most. This takes about 30 seconds.%n",
         Runtime.version().feature(), runtime.availableProcessors(), runtime.maxMemory() >> 20);
 
-    var tour = new Tour(args.length == 0 ? 250 : Integer.parseInt(args[0]),
-        args.length < 2 ? MILLION : Integer.parseInt(args[1]));
-    tour.make();
-    tour.send();
-    tour.block();
-    Row.print(tour.rows, tour.explanations());
+    make();
+    send();
+    block();
+    measureOnCarriers(roundMillis);
+    Row.print(rows, explanations());
 
     System.out.printf(Locale.ROOT,
         "%nThat took %.0f seconds. One run is a first impression: other load on the machine changes the results.%n",
@@ -109,6 +122,15 @@ class Tour {
         new Side(format("%,d virtual threads that block for %d ms", blockedActors, SLEEP_MILLIS), work.threads()),
         blockedActors));
     System.out.println();
+  }
+
+  private void measureOnCarriers(int roundMillis) throws Exception {
+    System.out.println("the same on carriers, in a second JVM");
+    var values = CarrierRun.values(Tour.class, Integer.toString((roundMillis + 1) / 2), Integer.toString(wantedActors),
+        CarrierRun.ARGUMENT);
+    if (values.length == 0) System.out.println("The second JVM could not use the carriers of fibry-carriers.");
+    for (int i = 0; i < values.length; i++)
+      rows.set(ROWS_OF_MAKING + i, rows.get(ROWS_OF_MAKING + i).withCarriers(values[i]));
   }
 
   /** Returns the explanations of the rows, one for each. */

@@ -40,7 +40,8 @@ class ExamplesTest {
 
   /** Matches a row of the tour: a measurement, its reference, and a sentence. */
   private static final Pattern TOUR_ROW = Pattern.compile("""
-      (?m)^(?<row>\\S.*?) +(?<value>[\\d.,]+) (ns|us|ms|bytes)   (?<ratio>[\\d.]+) x the (time|heap)
+      (?m)^(?<row>\\S.*?) +(?<value>[\\d.,]+) (ns|us|ms|bytes) +((?<carriers>[\\d.,]+) (ns|us|ms))?   \
+      (?<ratio>[\\d.]+) x the (time|heap)
         \\S.*? +(?<reference>[\\d.,]+) (ns|us|ms|bytes)
           -> \\S.*""");
 
@@ -127,6 +128,9 @@ class ExamplesTest {
       assertTrue(number(row.group(group)) > 0, group + " of " + row.group());
     assertEquals(rows.size(), printedText.lines().filter(line -> line.startsWith("    -> ")).count(), printedText);
     assertFalse(printedText.contains("too small"), printedText);
+    var onCarriers = rows.stream().map(row -> row.group("carriers")).toList();
+    assertEquals(Arrays.asList(null, null), onCarriers.subList(0, 2), printedText);
+    for (var value : onCarriers.subList(2, rows.size())) assertTrue(number(value) > 0, printedText);
   }
 
   @Test
@@ -211,8 +215,8 @@ class ExamplesTest {
   /** Runs an example in its own JVM, as {@code mvn -Prun} does, and returns its output. */
   static String run(List<String> flags, String... exampleAndArguments) {
     var command = new ArrayList<>(flags);
-    command.addAll(List.of("-XX:+EnableDynamicAgentLoading", "--add-modules", "java.instrument", "--add-reads",
-        "io.fibry.examples=ALL-UNNAMED", "--class-path", testKits()));
+    command.addAll(List.of("-Dfibry.carriers=off", "-XX:+EnableDynamicAgentLoading", "--add-modules", "java.instrument",
+        "--add-reads", "io.fibry.examples=ALL-UNNAMED", "--class-path", testKits()));
     command.addAll(List.of("--module-path", modules(), "--module", "io.fibry.examples/io.fibry.examples.start.Start"));
     command.addAll(List.of(exampleAndArguments));
     try (var child = Child.java(command)) {

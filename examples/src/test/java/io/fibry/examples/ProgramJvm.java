@@ -38,7 +38,9 @@ final class ProgramJvm implements AutoCloseable {
   private int oldLines; // the number of lines that earlier programs printed
 
   private ProgramJvm(List<String> flags, String... arguments) {
-    jvm = Child.java(flags, ProgramJvm.class, arguments);
+    var allFlags = new ArrayList<>(flags);
+    allFlags.add("-Dfibry.carriers=off"); // otherwise the log would have a line about them
+    jvm = Child.java(allFlags, ProgramJvm.class, arguments);
   }
 
   /** Starts a JVM whose programs are modules, each in its own layer. */

@@ -3,8 +3,16 @@ package io.fibry.examples.tour;
 import java.util.List;
 import java.util.Locale;
 
-/** A measurement of Fibry and of its reference, in nanoseconds or bytes. */
-public record Row(Unit unit, String ours, double value, String theirs, double reference) {
+/**
+ * A measurement of Fibry and of its reference, in nanoseconds or bytes.
+ *
+ * @param onCarriers Fibry's value on carriers; NaN if it was not measured
+ */
+public record Row(Unit unit, String ours, double value, double onCarriers, String theirs, double reference) {
+  Row(Unit unit, String ours, double value, String theirs, double reference) {
+    this(unit, ours, value, Double.NaN, theirs, reference);
+  }
+
   /** The unit of a measurement, which decides how it is printed. */
   enum Unit {
     EACH, TOTAL, HEAP;
@@ -18,6 +26,11 @@ public record Row(Unit unit, String ours, double value, String theirs, double re
     }
   }
 
+  /** Returns this row with Fibry's value on carriers. */
+  public Row withCarriers(double value) {
+    return new Row(unit, ours, this.value, value, theirs, reference);
+  }
+
   /** Returns how many of the measured operations are done in a second. */
   public double perSecond() {
     return 1e9 / value;
@@ -25,11 +38,12 @@ public record Row(Unit unit, String ours, double value, String theirs, double re
 
   /** Prints each row with its reference and its sentence. */
   public static void print(List<Row> rows, List<String> sentences) {
-    System.out.printf("%n%-56s %12s   %s%n%s%n", "Fibry, and what it is measured against", "", "the reference takes",
-        "-".repeat(92));
+    System.out.printf("%n%-56s %12s %12s   %s%n%s%n", "Fibry, and what it is measured against", "", "on carriers",
+        "the reference takes", "-".repeat(105));
     for (int i = 0; i < rows.size(); i++) {
       var row = rows.get(i);
-      System.out.printf("%-56s %12s   %s%n", row.ours, row.unit.text(row.value), row.ratio());
+      System.out.printf("%-56s %12s %12s   %s%n", row.ours, row.unit.text(row.value),
+          Double.isNaN(row.onCarriers) ? "" : row.unit.text(row.onCarriers), row.ratio());
       System.out.printf("  %-54s %12s%n", row.theirs, row.unit.text(row.reference));
       System.out.printf("    -> %s%n", sentences.get(i));
     }
