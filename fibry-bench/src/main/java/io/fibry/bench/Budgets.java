@@ -1,5 +1,6 @@
 package io.fibry.bench;
 
+import io.fibry.bench.CarrierQuestion.Caller;
 import io.fibry.bench.PairedMeasurement.Workload;
 import io.fibry.bench.report.Result;
 import io.fibry.bench.report.ResultRow;
@@ -16,6 +17,8 @@ import java.util.Locale;
  */
 public final class Budgets {
   private static final String ONE_CARRIER = "-Djdk.virtualThreadScheduler.parallelism=1";
+  private static final List<String> ON_CARRIERS =
+      List.of("-Dfibry.carriers=required", "--add-opens", "java.base/java.lang=ALL-UNNAMED");
   private static final String PARALLEL_GC = "-XX:+UseParallelGC";
   private static final String CHILD_ARGUMENT = "--measure";
   private static final int PROCESSES = 3;
@@ -77,9 +80,19 @@ public final class Budgets {
           1,
           200_000, PoolWorkloads::pipeline, PoolWorkloads::virtualThreadsAndQueues, List.of()),
       new RatioBudget("start", "processor time of a JVM with one actor", "a JVM with one virtual thread", 4.0, 2.75, 3,
-          StartWorkloads::actors, StartWorkloads::virtualThreads, List.of()));
+          StartWorkloads::actors, StartWorkloads::virtualThreads, List.of()),
+      onCarriers("carriers-ask", "ask(i) of an actor, on carriers", "two virtual threads, a queue and a future", 1,
+          1 / 1.6, CarrierWorkloads::asksOfActor, CarrierWorkloads::queueAndFuture));
 
   private Budgets() {}
+
+  /** Our work runs on carriers, and the reference on the JDK's scheduler of the same process. */
+  private static RatioBudget onCarriers(String name, String operation, String reference, double maxRatio, double aim,
+      Workload ourWork, Workload referenceWork) {
+    return new RatioBudget(name, operation, reference, maxRatio, aim, 50_000,
+        CarrierComparison.on(Caller.FIBER, ourWork), CarrierComparison.on(Caller.OTHER_THREAD, referenceWork),
+        ON_CARRIERS);
+  }
 
   public static void main(String[] names) throws Exception {
     if (names.length == 2 && names[0].equals(CHILD_ARGUMENT)) {

@@ -225,6 +225,15 @@ public final class CarrierComparison {
     end.get();
   }
 
+  /** Returns work that runs on the selected kind of virtual thread. */
+  static Workload on(Caller caller, Workload work) {
+    return times -> {
+      var result = new double[1];
+      run(caller, () -> result[0] = work.nanosEach(times));
+      return result[0];
+    };
+  }
+
   private static double median(Workload work, int times, int millis) throws Exception {
     rounds(work, times, millis);
     System.gc();
