@@ -2,18 +2,26 @@ package io.fibry.examples.start;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 
-/** Runs an example by its name, or lists all examples, for {@code mvn -Prun}. */
+/**
+ * Runs an example by its name, or lists all examples, for {@code mvn -Prun}. The jar of the
+ * examples has no sources, so with {@code java -jar} there is no list.
+ */
 class Start {
   private static final Path SOURCES = Path.of("src/main/java/io/fibry/examples");
 
   public static void main(String[] args) throws Throwable {
+    String name = args.length == 0 ? "Tour" : args[0];
+    var exampleArgs = Arrays.stream(args).skip(1).filter(arg -> !arg.isEmpty()).toArray(String[]::new);
+    if (!Files.isDirectory(SOURCES)) {
+      run(name, exampleArgs);
+      return;
+    }
     var examples = Catalog.of(SOURCES);
-    String name = args[0];
-    if (examples.has(name))
-      run(name, Arrays.stream(args).skip(1).filter(arg -> !arg.isEmpty()).toArray(String[]::new));
+    if (examples.has(name)) run(name, exampleArgs);
     else list(examples, name);
   }
 
