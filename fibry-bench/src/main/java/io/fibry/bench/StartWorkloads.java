@@ -32,7 +32,7 @@ final class StartWorkloads {
     var classPath = new StringJoiner(File.pathSeparator);
     for (var type : List.of(program, ActorSystem.class, LoggerFactory.class))
       classPath.add(Path.of(type.getProtectionDomain().getCodeSource().getLocation().toURI()).toString());
-    // replaces the class path with the jars of all peers; SLF4J prints no warning that there is no logger
+    // replaces the long class path, and prevents a warning that there is no logger
     var flags = List.of("-cp", classPath.toString(), "-Dslf4j.internal.verbosity=ERROR");
     double nanos = 0;
     for (int i = 0; i < times; i++) nanos += ChildJvm.measurements(flags, program)[0];
