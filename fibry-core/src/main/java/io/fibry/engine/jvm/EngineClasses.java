@@ -80,7 +80,7 @@ public final class EngineClasses {
         "engine.jvm.StackTraces", "engine.jvm.StartRetrier$RepeatedWork", "engine.message.AnswerType",
         "engine.message.Baggage", "engine.message.BaggageText", "engine.message.Deadline",
         "engine.message.EngineMessage", "engine.message.Envelope", "engine.message.JfrEvents",
-        "engine.message.LongWaitSweep", "engine.message.RequestFailures", "engine.message.RequestFuture",
+        "engine.message.ExpiryTimer", "engine.message.LongWaitSweep", "engine.message.RequestFailures", "engine.message.RequestFuture",
         "engine.message.RequestFuture$Completion", "engine.message.Wait$WaitingHandler", "engine.queue.ArrivalBuffer",
         "engine.queue.GuardedQueue", "engine.queue.GuardedQueue$EnterResult", "engine.queue.QueueEntry",
         "engine.scope.MemberTable$MemberStripe", "engine.scope.Scope$ProcessRoot", "engine.scope.Supervisor$1",

@@ -1,6 +1,5 @@
 package io.fibry.engine.message;
 
-import io.fibry.engine.world.Environment;
 import io.fibry.text.Durations;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
@@ -18,7 +17,6 @@ import java.util.function.BooleanSupplier;
 public final class Deadline extends LongWaitSweep.SweepEntry implements BooleanSupplier {
   public static final Deadline NONE = new Deadline(Scheduler.system(), null);
   public static final Deadline NO_WAIT = new Deadline(Scheduler.system(), Duration.ZERO);
-  private static final Duration MIN_SWEPT_LIMIT = Duration.ofNanos(10 * LongWaitSweep.PERIOD.toNanos());
 
   interface AwaitedResult<R> {
     boolean isDone();
@@ -176,9 +174,9 @@ public final class Deadline extends LongWaitSweep.SweepEntry implements BooleanS
    */
   <R> R get(AwaitedResult<R> answer) throws InterruptedException, ExecutionException {
     if (limit == null || answer.isDone()) return answer.park();
-    if (clock == Scheduler.system() && limit.compareTo(MIN_SWEPT_LIMIT) < 0) return getWithTimedPark(answer);
+    if (clock == Scheduler.system() && limit.compareTo(LongWaitSweep.MIN_LIMIT) < 0) return getWithTimedPark(answer);
     awaitedResult = answer;
-    if (isSweepable()) LongWaitSweep.add(this);
+    if (LongWaitSweep.isUsedFor(clock)) LongWaitSweep.add(this);
     else startTimer();
     try {
       return answer.park();
@@ -191,20 +189,12 @@ public final class Deadline extends LongWaitSweep.SweepEntry implements BooleanS
   }
 
   /**
-   * Returns whether the sweep may start the timer of the wait. A simulation must leave no wait in
-   * the sweep, because the whole process shares the sweep.
-   */
-  private boolean isSweepable() {
-    return clock == Scheduler.system() && Environment.simulated == null;
-  }
-
-  /**
    * Lets an answer expire at the deadline, unless {@link #cancelExpiry} is called before. Called if
    * no thread waits for the answer.
    */
   void startExpiry(AwaitedResult<?> answer) {
     awaitedResult = answer;
-    if (isSweepable() && limit.compareTo(MIN_SWEPT_LIMIT) >= 0) LongWaitSweep.add(this);
+    if (LongWaitSweep.isUsedFor(clock, limit)) LongWaitSweep.add(this);
     else startTimer();
   }
 

@@ -1,6 +1,8 @@
 package io.fibry.engine.message;
 
 import io.fibry.engine.jvm.SharedCheck;
+import io.fibry.engine.world.Environment;
+import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
@@ -15,6 +17,7 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
  */
 final class LongWaitSweep {
   static final Duration PERIOD = Duration.ofMillis(10);
+  static final Duration MIN_LIMIT = Duration.ofNanos(10 * PERIOD.toNanos()); // shorter waits get a timer at once
   private static final int STRIPES = 16; // a power of two
   private static final int SLOTS_IN_STRIPE = 16; // a cache line
   // null -> a wait, by the thread that adds it; a wait -> null, by the waiting thread or the sweep
@@ -26,13 +29,27 @@ final class LongWaitSweep {
 
   abstract static class SweepEntry {
     private SweepEntry next; // the next entry of a list
-    private int slot; // the slot that this entry may occupy; written by the thread that adds the entry
+    // The slot that this entry may occupy; written by the thread that adds the entry. A thread that
+    // reads an old value leaves the entry in its slot until the next sweep
+    private int slot;
 
     /** Sets the timer, unless the wait has ended. */
     abstract void startTimer();
   }
 
   private LongWaitSweep() {}
+
+  /**
+   * Returns whether the sweep may start the timer of a wait by this clock. A simulation must leave
+   * no wait in the sweep, because the whole process shares the sweep.
+   */
+  static boolean isUsedFor(Scheduler clock) {
+    return clock == Scheduler.system() && Environment.simulated == null;
+  }
+
+  static boolean isUsedFor(Scheduler clock, Duration limit) {
+    return isUsedFor(clock) && limit.compareTo(MIN_LIMIT) >= 0;
+  }
 
   static void add(SweepEntry wait) {
     put(wait);
