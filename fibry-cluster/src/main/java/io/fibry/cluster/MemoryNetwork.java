@@ -6,6 +6,7 @@ import io.fibry.FailurePolicy;
 import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.cluster.spi.WireMessage;
 import io.fibry.pubsub.Subscription;
+import io.fibry.spi.RequestTimeout;
 import io.fibry.store.MemoryStore;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
@@ -132,7 +133,7 @@ public final class MemoryNetwork implements ClusterNetwork {
   void request(WireMessage message, Duration limit, CompletableFuture<WireMessage> answer) {
     String subject = REPLY_PREFIX + lastRequestNumber.incrementAndGet();
     pendingRequests.put(subject, answer);
-    var timer = clock.schedule(limit,
+    var timer = RequestTimeout.start(clock, limit,
         () -> answer.completeExceptionally(new TransportException(TransportException.Failure.TIMED_OUT,
             "no answer from " + message.subject() + " came in time")));
     answer.whenComplete((value, failure) -> {

@@ -2,6 +2,7 @@ package io.fibry.nats.connection;
 
 import io.fibry.cluster.TransportException;
 import io.fibry.cluster.TransportException.Failure;
+import io.fibry.spi.RequestTimeout;
 import io.fibry.text.Lines;
 import io.fibry.time.Scheduler;
 import io.nats.client.Connection;
@@ -119,7 +120,7 @@ public final class RequestMultiplexer {
   private <T> CompletableFuture<T> ask(NatsMessage.Builder message, PendingReply<T> reply, Duration limit) {
     long number = lastNumber.incrementAndGet();
     var request = message.replyTo(reply.replyPrefix + number).build();
-    var timer = Scheduler.system().schedule(limit,
+    var timer = RequestTimeout.start(Scheduler.system(), limit,
         () -> reply.fail(Failure.TIMED_OUT, "no answer from " + reply.subject + " came in time"));
     pending.put(number, reply);
     reply.answer.whenComplete((answer, failure) -> {
