@@ -716,6 +716,7 @@ abstract class PlainQueue implements Rescuable {
     // null if the handler cannot read the deadline, because reading the clock costs a third of an
     // inline request
     var ownDeadline = behavior.usesContext() ? askDeadline(asker) : null;
+    if (ownDeadline != null && ownDeadline.isZero()) return null; // the time of the asker is over: `ask` throws
     activation.setAsker(asker, ownDeadline);
     if (!activation.runWithRight(false)) return null;
     if (activation.answer != null) return activation.answer;

@@ -338,4 +338,22 @@ class DeadlineTest {
 
     assertEquals("stored item", Patience.value(answer));
   }
+
+  record Query() implements Request<Query, String> {}
+
+  @Test
+  void inlineRequestWithoutRemainingTimeIsNotHandled() {
+    var isHandled = new AtomicBoolean();
+    var inlineActor = scope.named("inline").inlineRequests().newActor((Query query, ActorContext<Query> context) -> {
+      isHandled.set(true);
+      context.reply(query, "late");
+    });
+    askWithinASecond(a, Job.act("late ask", () -> {
+      clock.advance(SECOND.plusMillis(1));
+      timeout.complete(assertThrows(AskTimeoutException.class, () -> inlineActor.ask(new Query())));
+    }));
+
+    assertTrue(Patience.value(timeout).getMessage().contains("inline"), timeout.join()::getMessage);
+    assertFalse(isHandled.get());
+  }
 }
