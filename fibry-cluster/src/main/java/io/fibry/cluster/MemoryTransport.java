@@ -40,6 +40,12 @@ final class MemoryTransport implements ClusterTransport {
     network.send(message);
   }
 
+  /** Returns true: a message is added to the unbounded mailboxes of its subscribers. */
+  @Override
+  public boolean publishesWithoutWait() {
+    return true;
+  }
+
   @Override
   public CompletionStage<WireMessage> request(WireMessage message, Duration limit) {
     message.checkSize(maxBodyBytes());

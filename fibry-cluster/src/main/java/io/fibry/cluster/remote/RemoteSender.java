@@ -1,6 +1,7 @@
 package io.fibry.cluster.remote;
 
 import io.fibry.Actor;
+import io.fibry.ActorBuilder;
 import io.fibry.ActorContext;
 import io.fibry.FailurePolicy;
 import io.fibry.Request;
@@ -15,7 +16,9 @@ import java.util.List;
  * A relay: an actor of this node that sends messages to an actor of another node, or to the
  * entities of a partition. So a remote actor has a mailbox here, and requests to it have limits,
  * exception texts and outcomes like requests to local actors. Methods whose comments name no thread
- * are called by the relay's thread.
+ * are called by the relay's thread. If the transport never waits, an idle relay sends a request on
+ * the thread of its asker. A relay with earlier messages in its mailbox is not idle, so messages
+ * keep their order.
  */
 public final class RemoteSender {
   private final NodeContext nodeContext;
@@ -33,10 +36,13 @@ public final class RemoteSender {
     this.outbox =
         new RemoteOutbox(defaultLimit, destination.maxTells(),
             bundle -> new SentRequest<>(nodeContext, destination, bundle, defaultLimit), nodeContext::describeRequest);
-    this.actor =
-        BlockBuilder.of(nodeContext.scope().named(destination.name())).excludedFromAccounts()
-            .onFailure(FailurePolicy.resume())
-            .newActor(this::handle);
+    this.actor = builder().newActor(this::handle);
+  }
+
+  private ActorBuilder<Object> builder() {
+    var builder = BlockBuilder.of(nodeContext.scope().named(destination.name())).excludedFromAccounts()
+        .onFailure(FailurePolicy.resume());
+    return nodeContext.transport().publishesWithoutWait() ? builder.inlineRequests() : builder;
   }
 
   public static RemoteSender begin(NodeContext nodeContext, Destination destination, Duration defaultLimit) {

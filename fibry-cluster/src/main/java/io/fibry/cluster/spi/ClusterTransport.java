@@ -44,6 +44,16 @@ public interface ClusterTransport extends AutoCloseable {
   CompletionStage<WireMessage> request(WireMessage message, Duration limit);
 
   /**
+   * Returns whether {@link #publish} and {@link #request} never wait, and call no reader on the
+   * calling thread. Then a request is sent on the thread of its asker, without a switch of threads.
+   *
+   * @return by default false; always the same
+   */
+  default boolean publishesWithoutWait() {
+    return false;
+  }
+
+  /**
    * Subscribes to a subject.
    *
    * @param subject the subject of the messages
