@@ -54,7 +54,7 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
       BiFunction<ActorBuilder<B>, K, ? extends Actor<M>> factory) {
     Objects.requireNonNull(factory, "birth");
     var outerBuilder = BlockBuilder.of(Objects.requireNonNull(builder, "builder"));
-    this.wheel = new IdleWheel<>(idleTime, outerBuilder.scheduler(), this::onTick, this::passivate);
+    this.wheel = new IdleWheel<>(idleTime, outerBuilder.scheduler(), this::onTimer, this::passivate);
     var innerBuilder = outerBuilder.inNewScope("entities");
     boolean isNamed = innerBuilder.name().isPresent();
     this.factory = key -> factory.apply(isNamed ? innerBuilder.child(key.toString()) : innerBuilder, key);
@@ -284,10 +284,10 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
   // ---- idle actors
 
   /**
-   * Called on the clock's thread at each tick. The monitor keeps a turn of the wheel from being
-   * queued behind {@link #awaitAll}, which ends the sweeper.
+   * Called on the clock's thread at the time of a check. The monitor keeps a turn of the wheel from
+   * being queued behind {@link #awaitAll}, which ends the sweeper.
    */
-  private synchronized void onTick() {
+  private synchronized void onTimer() {
     if (endMode == null) runOnSweeper(this::sweep);
   }
 

@@ -19,11 +19,14 @@ import java.util.function.BiFunction;
  * one of them gets an {@link IllegalStateException}.
  *
  * <p><b>Passivation.</b> An actor is idle when nothing was sent through its address for the idle
- * time and no answer is pending. A poison pill ends an idle actor. The actor's successor is made
- * after the actor's {@code onStop}, so it can load the state that {@code onStop} has saved. At most
- * a thousand actors end at the same time, or more if no end completes for a second. While an actor
- * ends, each use of the key waits, even {@code sendMessage}. If the end waits for the caller
- * itself, for example because the caller is the actor's {@code onStop}, the caller gets an
+ * time and no answer is pending. The clock of the scope measures this time; a
+ * {@link io.fibry.time.ManualScheduler} that advances by whole milliseconds measures it exactly. If
+ * an answer is still pending then, the actor is idle at most an eighth of the idle time after the
+ * answer. A poison pill ends an idle actor. The actor's successor is made after the actor's
+ * {@code onStop}, so it can load the state that {@code onStop} has saved. At most a thousand actors
+ * end at the same time, or more if no end completes for a second. While an actor ends, each use of
+ * the key waits, even {@code sendMessage}. If the end waits for the caller itself, for example
+ * because the caller is the actor's {@code onStop}, the caller gets an
  * {@link io.fibry.AskCycleException}. No message is lost, and the messages of one sender keep their
  * order. Timers and watches that an actor sets itself, and messages to itself, do not keep the
  * actor alive, and end with the actor. The {@code self()} of its context is valid only for this
@@ -55,8 +58,7 @@ public interface Entities<K, M> extends Exitable {
    * @param <B> messages of the builder
    * @param builder passed to {@code birth}; the entities use the clock of its scope, and end with
    * this scope
-   * @param idleTime time without use after which an actor is ended; the actor may end later, by at
-   * most an eighth of this time and 2 ms
+   * @param idleTime time without use after which an actor is ended, at most 1 ms later
    * @param birth makes a key's actor with the builder; runs for different keys at the same time
    * @return the entities; no actor is alive yet
    */
@@ -74,8 +76,7 @@ public interface Entities<K, M> extends Exitable {
    * @param <B> messages of the builder
    * @param builder passed to {@code birth}; the entities use the clock of its scope, and end with
    * this scope
-   * @param idleTime time without use after which an actor is ended; the actor may end later, by at
-   * most an eighth of this time and 2 ms
+   * @param idleTime time without use after which an actor is ended, at most 1 ms later
    * @param birth makes a key's actor with the builder; runs for different keys at the same time
    * @return the entities; no actor is alive yet
    */

@@ -19,7 +19,8 @@ import java.util.concurrent.CompletableFuture;
  */
 final class Entity<K, M> {
   private static final long GONE = -1;
-  private static final int USER_BITS = 24; // for the number of threads inside
+  // for the number of threads inside; the remaining bits suffice for 69 years in ms
+  private static final int USER_BITS = 22;
   private static final long USERS_MASK = (1L << USER_BITS) - 1;
   private static final VarHandle USE_STATE =
       ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "useState", VarHandle.class, Entity.class, long.class);
@@ -95,6 +96,20 @@ final class Entity<K, M> {
 
   long useState() {
     return useState;
+  }
+
+  /**
+   * Returns the use state. If a thread is inside and the stored tick is earlier than {@code tick},
+   * stores {@code tick} before. A thread inside may have read an earlier tick that it will pass to
+   * {@link #leave}; because of the stored tick, it does not store the earlier one.
+   */
+  long useStateAt(long tick) {
+    for (;;) {
+      long oldState = useState;
+      if (isGone(oldState) || !isUsed(oldState) || tick(oldState) >= tick) return oldState;
+      long newState = tick << USER_BITS | oldState & USERS_MASK;
+      if (USE_STATE.compareAndSet(this, oldState, newState)) return newState;
+    }
   }
 
   static boolean isGone(long useState) {

@@ -41,19 +41,98 @@ class EntitiesIdleTest {
     bank.close();
   }
 
+  private void assertNoneEnds() {
+    // if the sweeper passivated an actor too early, it would do so now; no event shows that it has
+    // not done so
+    for (int i = 0; i < 100; i++) Thread.yield();
+    assertEquals(List.of(), bank.events.stream().filter(event -> event.startsWith("saved")).toList());
+  }
+
+  @Promise("23.13")
   @Test
-  void idleActorEndsLateByAtMostEighthOfIdleTime() {
-    bank.clock.advance(Duration.ofSeconds(17)); // a time between two ticks of the sweeper
+  void idleActorEndsExactlyAfterIdleTime() {
+    bank.clock.advance(Duration.ofMillis(17_003)); // no multiple of an eighth of the idle time
     bank.ada().ask(new Balance());
 
     bank.clock.advance(BankFixture.IDLE.minusNanos(1));
-    // if the sweeper passivated the actor too early, it would do so now; no event
-    // shows that it has not done so
-    for (int i = 0; i < 1_000; i++) Thread.yield();
-    assertEquals(1, bank.accounts.size());
-    bank.clock.advance(BankFixture.IDLE.dividedBy(8).plusNanos(1));
+    assertNoneEnds();
+    bank.clock.advance(Duration.ofNanos(1));
 
     Patience.eventually(() -> bank.accounts.size() == 0);
+  }
+
+  @Promise("23.13")
+  @Test
+  void eachOfManyIdleActorsEndsExactlyAfterIdleTime() {
+    for (int i = 0; i < 20; i++) {
+      bank.accounts.actor("user" + i).ask(new Balance());
+      bank.clock.advance(Duration.ofMillis(7_919)); // so that some actors end in one step, others in the next
+    }
+    bank.clock.advance(BankFixture.IDLE.minusMillis(20 * 7_919 + 1));
+    assertNoneEnds();
+    bank.clock.advance(Duration.ofMillis(1));
+
+    for (int i = 0; i < 20; i++) {
+      int remaining = 19 - i;
+      Patience.eventually(() -> bank.accounts.size() == remaining);
+      assertEquals("saved user" + i, bank.events.getLast());
+      bank.clock.advance(Duration.ofMillis(7_919));
+    }
+  }
+
+  @Promise("23.13")
+  @Test
+  void actorUsedJustBeforeIdleTimeEndsExactlyAfterIt() {
+    for (int i = 0; i < 3; i++) {
+      bank.ada().ask(new Balance());
+      bank.clock.advance(BankFixture.IDLE.minusMillis(1));
+    }
+    assertNoneEnds();
+
+    bank.clock.advance(Duration.ofMillis(1));
+
+    Patience.eventually(() -> bank.accounts.size() == 0);
+  }
+
+  /** The idle time has eight steps; the actors are used in each of them. */
+  @Test
+  void actorsInUseNeedOneTimerPerStep() {
+    var timerCount = new AtomicInteger();
+    var clock = new Clock() {
+      @Override
+      public Scheduler.Timer scheduleAt(long time, Runnable task) {
+        timerCount.incrementAndGet();
+        return manual.scheduleAt(time, task);
+      }
+    };
+    try (var scope = ActorSystem.openScope("other clock", o -> o.withScheduler(clock));
+        var accounts = bank.accountsIn(scope)) {
+      var millis = Duration.ofMillis(1);
+      for (int step = 0; step < 40; step++) {
+        for (int i = 0; i < 50; i++, clock.manual.advance(millis))
+          assertTrue(accounts.actor("user" + i).sendMessage(new Pay(1)));
+        clock.manual.advance(BankFixture.IDLE.dividedBy(8).minus(millis.multipliedBy(50)));
+      }
+      assertEquals(50, accounts.size());
+      assertTrue(timerCount.get() <= 41, timerCount::toString);
+    }
+  }
+
+  @Promise("23.13")
+  @Test
+  void actorEndsAtMostEighthOfIdleTimeAfterLateAnswer() {
+    var value = new CompletableFuture<Integer>();
+    var answer = bank.ada().sendMessageReturn(new ReplyLater(value));
+    bank.ada().ask(new Balance()); // when this answer arrives, the other answer has been promised
+    bank.clock.advance(BankFixture.IDLE.multipliedBy(3));
+    assertNoneEnds();
+    value.complete(7);
+    assertEquals(7, Patience.value(answer));
+    bank.accounts.actor("bob").ask(new Balance());
+
+    bank.clock.advance(BankFixture.IDLE.dividedBy(8));
+
+    Patience.eventually(() -> bank.accounts.size() == 1 && bank.events.contains("saved ada"));
   }
 
   @Test
@@ -125,23 +204,32 @@ class EntitiesIdleTest {
   }
 
   /** On CALLER the sweeper runs the stop hook of ada, so bob is created while ada ends. */
+  @Promise("23.13")
   @Test
-  void actorCreatedByLastEndingActorIsPassivatedWhenIdle() {
+  void actorCreatedByLastEndingActorEndsExactlyAfterIdleTime() {
+    var gate = new Gate(); // keeps ada ending until the clock has reached its time, so that bob is created then
     var entities = new AtomicReference<Entities<String, Order>>();
     entities.set(
         bank.openEntities(name -> bank.scope.anonymous().strategy(Strategy.CALLER).initialState(() -> name)
             .onStop(state -> {
+              if (name.equals("ada")) {
+                gate.pass();
+                entities.get().actor("bob").sendMessage(new Pay(1));
+              }
               bank.events.add("left " + name);
-              if (name.equals("ada")) entities.get().actor("bob").sendMessage(new Pay(1));
             }).newActor((state, order) -> {})));
     entities.get().actor("ada").sendMessage(new Pay(1));
     bank.advanceBeyondIdleTime();
-    Patience.eventually(() -> entities.get().size() == 1 && bank.events.equals(List.of("left ada")));
+    Patience.await(gate.entered);
+    gate.open();
+    Patience.eventually(() -> bank.events.equals(List.of("left ada")) && entities.get().size() == 1);
 
-    Patience.eventually(() -> {
-      bank.clock.advance(BankFixture.IDLE);
-      return bank.events.equals(List.of("left ada", "left bob"));
-    });
+    bank.clock.advance(BankFixture.IDLE.minusNanos(1));
+    for (int i = 0; i < 100; i++) Thread.yield(); // no event shows that the sweeper does not passivate bob too early
+    assertEquals(List.of("left ada"), bank.events);
+    bank.clock.advance(Duration.ofNanos(1));
+
+    Patience.eventually(() -> bank.events.equals(List.of("left ada", "left bob")));
     entities.get().close();
   }
 
@@ -158,8 +246,10 @@ class EntitiesIdleTest {
     try (var scope = ActorSystem.openScope("other clock", o -> o.withScheduler(clock));
         var accounts = bank.accountsIn(scope)) {
       accounts.actor("ada").sendMessage(new Pay(1));
+      clock.manual.advance(BankFixture.IDLE.dividedBy(2));
+      accounts.actor("ada").sendMessage(new Pay(1));
 
-      clock.manual.advance(BankFixture.IDLE.dividedBy(8));
+      clock.manual.advance(BankFixture.IDLE.dividedBy(2)); // the first timer fires, and the second is set
 
       Patience.eventually(() -> accounts.size() == 0);
     }
