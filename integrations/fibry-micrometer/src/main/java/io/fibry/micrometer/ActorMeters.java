@@ -1,7 +1,9 @@
 package io.fibry.micrometer;
 
 import io.fibry.ActorScope;
-import io.fibry.ActorStats;
+import io.fibry.spi.ActorNames;
+import io.fibry.spi.ActorTotals;
+import io.fibry.spi.ActorTotals.Total;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -11,49 +13,37 @@ import io.micrometer.core.instrument.TimeGauge;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import java.util.Collection;
 import java.util.List;
-import java.util.OptionalDouble;
-import java.util.Set;
-import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
-import java.util.function.ToDoubleFunction;
+import java.util.function.ToLongFunction;
 
 /**
  * Meters of chosen actors, with the tags {@code scope} and {@code actor}: the counters
  * {@code fibry.actor.handled}, {@code fibry.actor.failed} and {@code fibry.actor.refused}, and the
- * gauges {@code fibry.actor.waiting} and {@code fibry.actor.busy}. Thread-safe.
+ * gauges {@code fibry.actor.living}, {@code fibry.actor.waiting} and {@code fibry.actor.busy}.
+ * Thread-safe.
+ * {@snippet class="io.fibry.micrometer.ActorMetersTest" region="actors"}
  *
- * <p>The names are given in advance, so the number of meters does not grow with the number of
- * actors. If several actors in nested scopes have one name, the meters show the first of them.
- * While no actor has the name, the gauges have no value, and the counters keep their last values.
- * The counts of a new actor with the name begin at zero.
+ * <p>A name that ends in {@code *} has one meter for all actors whose name begins so. An actor
+ * belongs to the first name that matches. Thus the number of meters does not grow with the number
+ * of actors. The counters include actors that have ended since this object was made, and never
+ * shrink. A name without an actor shows zeros.
  */
 public final class ActorMeters implements MeterBinder, AutoCloseable {
   private final ActorScope scope;
-  private final Set<String> actors;
+  private final ActorNames actors;
   private final Tags tags;
-  private final CachedSample<List<ActorStats>> stats;
+  private final ActorTotals totals;
+  private final CachedSample<List<Total>> sums; // in the order of the names
   private final BoundMeters registered = new BoundMeters();
-
-  /** A count of one actor. After the actor's end it keeps its last value. */
-  private static final class LastingCount {
-    private final Supplier<OptionalDouble> source;
-    private double lastValue; // guarded by the monitor
-
-    LastingCount(Supplier<OptionalDouble> source) {
-      this.source = source;
-    }
-
-    synchronized double value() {
-      return lastValue = source.get().orElse(lastValue);
-    }
-  }
 
   /**
    * Makes meters of the actors with these names.
    *
    * @param scope the scope of the actors; actors in scopes inside it are found, too
-   * @param actors names of actors; an actor may be made later
+   * @param actors names of actors, or beginnings of names that end in {@code *}; an actor may be
+   * made later
+   * @throws IllegalArgumentException if there is no name, or a name can match no actor, because it
+   * is given twice or an earlier name matches all its actors
    */
   public ActorMeters(ActorScope scope, String... actors) {
     this(scope, List.of(actors), Tags.empty());
@@ -63,60 +53,67 @@ public final class ActorMeters implements MeterBinder, AutoCloseable {
    * Makes meters of the actors with these names, with tags of your own.
    *
    * @param scope the scope of the actors; actors in scopes inside it are found, too
-   * @param actors names of actors; an actor may be made later
+   * @param actors names of actors, or beginnings of names that end in {@code *}; an actor may be
+   * made later
    * @param tags more tags of all meters
+   * @throws IllegalArgumentException if there is no name, or a name can match no actor, because it
+   * is given twice or an earlier name matches all its actors
    */
   public ActorMeters(ActorScope scope, Collection<String> actors, Iterable<Tag> tags) {
     this.scope = scope;
-    this.actors = new TreeSet<>(actors);
-    if (this.actors.isEmpty())
-      throw new IllegalArgumentException("meters of no actor have no values; give at least one name");
+    this.actors = ActorNames.of(actors);
     this.tags = Tags.of("scope", scope.name()).and(tags);
-    this.stats = new CachedSample<>(scope::actors);
+    this.totals = ActorTotals.of(scope, this.actors);
+    this.sums = new CachedSample<>(totals::read);
   }
 
   @Override
   public void bindTo(MeterRegistry registry) {
-    for (var name : actors) {
-      count(registry, name, "handled", "Messages and steps that an actor has handled", ActorStats::handled);
-      count(registry, name, "failed", "Messages at which an actor has failed", ActorStats::failed);
-      count(registry, name, "refused", "Messages that the full mailbox of an actor has refused or dropped",
-          ActorStats::refused);
-      var actorTags = tags.and("actor", name);
-      registered.add(registry, Gauge.builder("fibry.actor.waiting", () -> gauge(name, ActorStats::queued))
-          .tags(actorTags).baseUnit(ScopeMeters.UNIT)
-          .description("Messages that wait for an actor").register(registry));
-      registered.add(registry, TimeGauge
-          .builder("fibry.actor.busy", () -> gauge(name, actor -> actor.busyFor().toNanos()), TimeUnit.NANOSECONDS)
-          .tags(actorTags)
-          .description("For how long an actor has handled its current message or step").register(registry));
-    }
+    for (int i = 0; i < actors.list().size(); i++) bind(registry, i);
+  }
+
+  private void bind(MeterRegistry registry, int index) {
+    var actorTags = tags.and("actor", actors.list().get(index));
+    count(registry, index, actorTags, "handled", "Messages and steps that these actors have handled", Total::handled);
+    count(registry, index, actorTags, "failed", "Messages at which these actors have failed", Total::failed);
+    count(registry, index, actorTags, "refused", "Messages that full mailboxes have refused or dropped",
+        Total::refused);
+    gauge(registry, index, actorTags, "living", "actors", "Actors that have not ended", Total::living);
+    gauge(registry, index, actorTags, "waiting", ScopeMeters.UNIT, "Messages that wait for these actors",
+        Total::queued);
+    registered.add(registry,
+        TimeGauge.builder("fibry.actor.busy", () -> sum(index).busyFor().toNanos(), TimeUnit.NANOSECONDS)
+            .tags(actorTags)
+            .description("The longest time for which one of these actors has handled its message or step")
+            .register(registry));
   }
 
   /**
-   * Registers a counter. The registry has only a weak reference to the {@link LastingCount}. The
-   * function refers to the count, too, so that the count is not collected.
+   * Registers a counter. The registry has only a weak reference to {@code sums}. The function
+   * refers to {@code sums}, too, so that {@code sums} is not collected.
    */
-  private void count(MeterRegistry registry, String name, String suffix, String description,
-      ToDoubleFunction<ActorStats> measure) {
-    var count = new LastingCount(() -> find(name, measure));
-    registered.add(registry, FunctionCounter.builder("fibry.actor." + suffix, count, unused -> count.value())
-        .tags(tags.and("actor", name)).baseUnit(ScopeMeters.UNIT).description(description).register(registry));
+  private void count(MeterRegistry registry, int index, Tags actorTags, String suffix, String description,
+      ToLongFunction<Total> measure) {
+    registered.add(registry, FunctionCounter
+        .builder("fibry.actor." + suffix, sums, unused -> measure.applyAsLong(sum(index)))
+        .tags(actorTags).baseUnit(ScopeMeters.UNIT).description(description).register(registry));
   }
 
-  private double gauge(String name, ToDoubleFunction<ActorStats> measure) {
-    return find(name, measure).orElse(Double.NaN);
+  private void gauge(MeterRegistry registry, int index, Tags actorTags, String suffix, String unit,
+      String description, ToLongFunction<Total> measure) {
+    registered.add(registry, Gauge.builder("fibry.actor." + suffix, () -> measure.applyAsLong(sum(index)))
+        .tags(actorTags).baseUnit(unit).description(description).register(registry));
   }
 
-  /** Returns a value of the actor with this name; empty if no living actor has it. */
-  private OptionalDouble find(String name, ToDoubleFunction<ActorStats> measure) {
-    return stats.sample().stream().filter(actor -> actor.name().equals(name)).mapToDouble(measure).findFirst();
+  private Total sum(int index) {
+    return sums.sample().get(index);
   }
 
-  /** Removes the meters from their registries. */
+  /** Removes the meters from their registries, and ends the sums. */
   @Override
   public void close() {
     registered.remove();
+    totals.close();
   }
 
   @Override

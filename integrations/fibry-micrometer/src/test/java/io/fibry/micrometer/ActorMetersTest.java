@@ -83,14 +83,40 @@ class ActorMetersTest {
   }
 
   @Test
-  void metersOfMissingActorShowZeroOrNaN() {
-    try (var scope = TestScope.fibers(); var meters = new ActorMeters(scope, "later")) {
+  void metersOfMissingActorShowZero() {
+    try (var scope = TestScope.fibers(); var meters = new ActorMeters(scope, "later", "cart-*")) {
       meters.bindTo(registry);
 
-      assertEquals(0, counter("fibry.actor.handled", "later"));
-      assertEquals(Double.NaN, gauge("fibry.actor.waiting", "later"));
+      for (var actor : List.of("later", "cart-*")) {
+        for (var name : List.of("handled", "failed", "refused")) assertEquals(0, counter("fibry.actor." + name, actor));
+        for (var name : List.of("living", "waiting", "busy")) assertEquals(0, gauge("fibry.actor." + name, actor));
+      }
     }
     assertEquals(List.of(), registry.getMeters());
+  }
+
+  @Test
+  void metersOfBeginningSumAllActorsAlsoThoseThatEnded() {
+    try (var shop = TestScope.fibers()) {
+      // @start region="actors"
+      var meters = new ActorMeters(shop, "cart-*", "payments");
+      meters.bindTo(registry); // fibry.actor.handled with the tag actor=cart-*, ..
+      // @end
+      for (int i = 0; i < 10; i++) {
+        var cart = shop.named("cart-" + i).newActorWithReturn((Integer n) -> n);
+        cart.ask(1);
+        cart.ask(2);
+        if (i < 7) cart.close();
+      }
+      shop.named("payments").newActorWithReturn((Integer n) -> n).ask(1);
+      shop.assertQuiet();
+
+      // the sums may be a second old
+      Patience.eventually(() -> gauge("fibry.actor.living", "cart-*") == 3);
+      assertEquals(20, counter("fibry.actor.handled", "cart-*"));
+      assertEquals(1, counter("fibry.actor.handled", "payments"));
+      assertEquals(12, registry.getMeters().size());
+    }
   }
 
   @Test
@@ -104,19 +130,21 @@ class ActorMetersTest {
 
       actor.close();
       // the gauge may be a second old
-      Patience.eventually(() -> Double.isNaN(gauge("fibry.actor.waiting", "orders")));
+      Patience.eventually(() -> gauge("fibry.actor.living", "orders") == 0);
 
       assertEquals(1, counter("fibry.actor.handled", "orders"));
     }
   }
 
   @Test
-  void metersWithoutActorNamesAreRefused() {
+  void uselessNamesAreRefused() {
     try (var scope = TestScope.fibers()) {
-      var failure = assertThrows(IllegalArgumentException.class, () -> new ActorMeters(scope));
+      var noName = assertThrows(IllegalArgumentException.class, () -> new ActorMeters(scope));
+      var twice = assertThrows(IllegalArgumentException.class, () -> new ActorMeters(scope, "cart-*", "cart-*"));
 
-      assertEquals("meters of no actor have no values; give at least one name", failure.getMessage());
-      assertEquals("meters of [a, b] in scope 'test'", new ActorMeters(scope, "b", "a").toString());
+      assertEquals("no name of an actor is given; give at least one name", noName.getMessage());
+      assertEquals("\"cart-*\" is given twice; give each name once", twice.getMessage());
+      assertEquals("meters of [b, a] in scope 'test'", new ActorMeters(scope, "b", "a").toString());
     }
   }
 }

@@ -1,13 +1,14 @@
 package io.fibry.opentelemetry;
 
 import io.fibry.ActorScope;
-import io.fibry.ActorStats;
 import io.fibry.DeadLetter;
 import io.fibry.flow.CircuitBreaker;
 import io.fibry.flow.CircuitBreaker.BreakerStats;
 import io.fibry.net.HttpServer;
 import io.fibry.pubsub.Topic;
 import io.fibry.pubsub.Topic.TopicStats;
+import io.fibry.spi.ActorNames;
+import io.fibry.spi.ActorTotals;
 import io.opentelemetry.api.OpenTelemetry;
 import io.opentelemetry.api.common.Attributes;
 import io.opentelemetry.api.metrics.Meter;
@@ -19,7 +20,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
-import java.util.TreeSet;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -112,40 +112,40 @@ public final class OpenTelemetryMetrics implements AutoCloseable {
 
   /**
    * Adds chosen actors: {@code fibry.actor.handled}, {@code fibry.actor.failed}, {@code
-   * fibry.actor.refused}, {@code fibry.actor.waiting} and {@code fibry.actor.busy}. The names are
-   * given in advance, so the number of metrics does not grow with the number of actors. A name
-   * without a living actor has no values. If several actors in nested scopes have one name, the
-   * metrics show the first of them.
+   * fibry.actor.refused}, {@code fibry.actor.living}, {@code fibry.actor.waiting} and {@code
+   * fibry.actor.busy}. A name that ends in {@code *} sums all actors whose name begins so. An actor
+   * belongs to the first name that matches. Thus the number of metrics does not grow with the
+   * number of actors. The counters include actors that have ended since this call, and never
+   * shrink. A name without an actor has zeros.
    *
-   * @param scope the scope of the actors; its name is the attribute {@code scope}
-   * @param actors names of actors, which are the attribute {@code actor}
+   * @param scope the scope of the actors, whose name is the attribute {@code scope}; actors in
+   * scopes inside it are found, too
+   * @param actors names of actors, or beginnings of names that end in {@code *}; they are the
+   * attribute {@code actor}
    * @return this object
+   * @throws IllegalArgumentException if there is no name, or a name can match no actor, because it
+   * is given twice or an earlier name matches all its actors
    */
   public OpenTelemetryMetrics addActors(ActorScope scope, String... actors) {
-    if (actors.length == 0)
-      throw new IllegalArgumentException("metrics of no actor have no values; give at least one name");
     var own = attributesWith("scope", scope.name());
-    var byName = new TreeSet<>(List.of(actors)).stream()
+    var totals = ActorTotals.of(scope, ActorNames.of(List.of(actors)));
+    var byName = Stream.of(actors)
         .collect(Collectors.toMap(name -> name, name -> own.toBuilder().put("actor", name).build()));
-    return add(sampled(own, () -> find(scope, byName))
-        .counters("fibry.actor.handled", MESSAGES, "Messages and steps that an actor has handled",
-            (found, counter) -> found.forEach((with, actor) -> counter.record(actor.handled(), with)))
-        .counters("fibry.actor.failed", MESSAGES, "Messages at which an actor has failed",
-            (found, counter) -> found.forEach((with, actor) -> counter.record(actor.failed(), with)))
-        .counters("fibry.actor.refused", MESSAGES,
-            "Messages that the full mailbox of an actor has refused or dropped",
-            (found, counter) -> found.forEach((with, actor) -> counter.record(actor.refused(), with)))
-        .levels("fibry.actor.waiting", MESSAGES, "Messages that wait for an actor",
-            (found, level) -> found.forEach((with, actor) -> level.record(actor.queued(), with)))
-        .secondGauges("fibry.actor.busy", "For how long an actor has handled its current message or step",
-            (found, gauge) -> found.forEach((with, actor) -> gauge.record(seconds(actor.busyFor()), with)))
-        .register());
-  }
-
-  /** Returns the first living actor of each name, by the attributes of its metrics. */
-  private static Map<Attributes, ActorStats> find(ActorScope scope, Map<String, Attributes> byName) {
-    return scope.actors().stream().filter(actor -> byName.containsKey(actor.name()))
-        .collect(Collectors.toMap(actor -> byName.get(actor.name()), actor -> actor, (first, second) -> first));
+    return add(sampled(own, totals::read)
+        .counters("fibry.actor.handled", MESSAGES, "Messages and steps that these actors have handled",
+            (sums, counter) -> sums.forEach(sum -> counter.record(sum.handled(), byName.get(sum.name()))))
+        .counters("fibry.actor.failed", MESSAGES, "Messages at which these actors have failed",
+            (sums, counter) -> sums.forEach(sum -> counter.record(sum.failed(), byName.get(sum.name()))))
+        .counters("fibry.actor.refused", MESSAGES, "Messages that full mailboxes have refused or dropped",
+            (sums, counter) -> sums.forEach(sum -> counter.record(sum.refused(), byName.get(sum.name()))))
+        .levels("fibry.actor.living", "{actor}", "Actors that have not ended",
+            (sums, level) -> sums.forEach(sum -> level.record(sum.living(), byName.get(sum.name()))))
+        .levels("fibry.actor.waiting", MESSAGES, "Messages that wait for these actors",
+            (sums, level) -> sums.forEach(sum -> level.record(sum.queued(), byName.get(sum.name()))))
+        .secondGauges("fibry.actor.busy",
+            "The longest time for which one of these actors has handled its message or step",
+            (sums, gauge) -> sums.forEach(sum -> gauge.record(seconds(sum.busyFor()), byName.get(sum.name()))))
+        .register(), totals);
   }
 
   /**

@@ -123,14 +123,34 @@ class OpenTelemetryMetricsTest {
         telemetry.value("fibry.actor.failed", orders), telemetry.value("fibry.actor.refused", orders),
         telemetry.value("fibry.actor.waiting", orders)));
     Patience.eventually(() -> telemetry.value("fibry.actor.busy", orders) > 0);
-    assertEquals(Set.of("orders"), attributes("fibry.actor.handled", "actor")); // no actor is named "later"
+    for (var name : List.of("handled", "failed", "refused", "living", "waiting", "busy"))
+      assertEquals(0, telemetry.value("fibry.actor." + name, Map.of("actor", "later")), name);
   }
 
   @Test
-  void metricsWithoutActorNamesAreRefused() {
-    var failure = assertThrows(IllegalArgumentException.class, () -> metrics.addActors(scope));
+  void beginningOfNamesSumsAllActorsAlsoThoseThatEnded() {
+    metrics.addActors(scope, "cart-*", "payments");
+    for (int i = 0; i < 10; i++) {
+      var cart = scope.named("cart-" + i).newActorWithReturn((Integer n) -> n);
+      cart.ask(1);
+      cart.ask(2);
+      if (i < 7) cart.close();
+    }
+    scope.assertQuiet();
+    var carts = Map.of("scope", "test", "floor", "two", "actor", "cart-*");
 
-    assertEquals("metrics of no actor have no values; give at least one name", failure.getMessage());
+    Patience.eventually(() -> telemetry.value("fibry.actor.living", carts) == 3);
+    assertEquals(20, telemetry.value("fibry.actor.handled", carts));
+    assertEquals(Set.of("cart-*", "payments"), attributes("fibry.actor.handled", "actor"));
+  }
+
+  @Test
+  void uselessActorNamesAreRefused() {
+    var noName = assertThrows(IllegalArgumentException.class, () -> metrics.addActors(scope));
+    var twice = assertThrows(IllegalArgumentException.class, () -> metrics.addActors(scope, "cart-*", "cart-*"));
+
+    assertEquals("no name of an actor is given; give at least one name", noName.getMessage());
+    assertEquals("\"cart-*\" is given twice; give each name once", twice.getMessage());
   }
 
   @Test

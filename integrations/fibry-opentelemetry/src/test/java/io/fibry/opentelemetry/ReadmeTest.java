@@ -85,7 +85,7 @@ class ReadmeTest {
       var payments = CircuitBreaker.of("payments", ActorSystem.anonymous(), options -> options);
       Topic<String> prices = Topic.open(scope.named("prices"));
       // @start region="all"
-      metrics.addScope(scope).addActors(scope, "clerk").addServer("web", server)
+      metrics.addScope(scope).addActors(scope, "clerk", "cart-*").addServer("web", server)
           .addTopic(prices).addBreaker("payments", payments).addScheduler();
       StoreMetrics.addTo(metrics, "orders", store);
       NodeMetrics.addTo(metrics, cluster);
