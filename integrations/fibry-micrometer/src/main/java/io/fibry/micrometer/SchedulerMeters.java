@@ -6,6 +6,7 @@ import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import java.lang.management.ManagementFactory;
+import java.util.OptionalDouble;
 import javax.management.JMException;
 import javax.management.MBeanServer;
 import javax.management.ObjectName;
@@ -17,7 +18,7 @@ import javax.management.ObjectName;
  * {@snippet class="io.fibry.micrometer.SchedulerMetersTest" region="scheduler"}
  *
  * <p>The gauges need Java 24 or newer, and the module {@code jdk.management}. Otherwise
- * {@link #bindTo} registers no gauge. The threads of {@code fibry-carriers} are not counted.
+ * {@link #bindTo} registers no gauge. A gauge is never NaN. The threads of {@code fibry-carriers} are not counted.
  */
 public final class SchedulerMeters implements MeterBinder, AutoCloseable {
   private static final String BEAN = "jdk.management:type=VirtualThreadScheduler";
@@ -54,27 +55,33 @@ public final class SchedulerMeters implements MeterBinder, AutoCloseable {
     } catch (JMException malformedName) {
       throw new IllegalArgumentException(malformedName);
     }
-    if (!beans.isRegistered(bean)) return;
     gauge(registry, "parallelism", beans, bean, "Parallelism", "Carriers that may run virtual threads at once");
     gauge(registry, "carriers", beans, bean, "PoolSize", "Carriers that exist, also the blocked carriers");
     gauge(registry, "mounted", beans, bean, "MountedVirtualThreadCount", "Virtual threads that run on a carrier");
     gauge(registry, "queued", beans, bean, "QueuedVirtualThreadCount", "Virtual threads that wait for a carrier");
   }
 
+  /** Registers a gauge, unless the value is unknown. A value that becomes unknown later is 0. */
   private void gauge(MeterRegistry registry, String suffix, MBeanServer beans, ObjectName bean, String attribute,
       String description) {
-    registered.add(registry, Gauge.builder("fibry.scheduler." + suffix, () -> read(beans, bean, attribute)).tags(tags)
-        .baseUnit("threads").description(description).register(registry));
+    if (read(beans, bean, attribute).isEmpty()) return;
+    registered.add(registry,
+        Gauge.builder("fibry.scheduler." + suffix, () -> read(beans, bean, attribute).orElse(0)).tags(tags)
+            .description(description).register(registry));
   }
 
-  /** Returns NaN if the value is unknown, which the bean reports as -1. */
-  private static double read(MBeanServer beans, ObjectName bean, String attribute) {
+  /**
+   * Returns empty if the value is unknown. The bean then reports -1, or the read throws: a
+   * JMException if the bean or the attribute is missing, and a RuntimeException if the bean itself
+   * throws.
+   */
+  private static OptionalDouble read(MBeanServer beans, ObjectName bean, String attribute) {
     try {
-      return beans.getAttribute(bean, attribute) instanceof Number number && number.longValue() >= 0
-          ? number.doubleValue() : Double.NaN;
-    } catch (JMException unknown) {
-      return Double.NaN;
+      if (beans.getAttribute(bean, attribute) instanceof Number number && number.longValue() >= 0)
+        return OptionalDouble.of(number.doubleValue());
+    } catch (JMException | RuntimeException unknown) { // an older JVM, or a scheduler without such a count
     }
+    return OptionalDouble.empty();
   }
 
   /** Removes the gauges from their registries. */

@@ -26,10 +26,13 @@ class SchedulerMetersTest {
 
   /** A bean with the given attributes. */
   private record FakeScheduler(Map<String, Number> attributes) implements DynamicMBean {
+    static final Integer FAILS = -2;
+
     @Override
     public Object getAttribute(String name) throws AttributeNotFoundException {
       var value = attributes.get(name);
       if (value == null) throw new AttributeNotFoundException(name);
+      if (value == FAILS) throw new UnsupportedOperationException(); // the server wraps it in a RuntimeMBeanException
       return value;
     }
 
@@ -77,11 +80,28 @@ class SchedulerMetersTest {
           Stream.of("parallelism", "carriers", "mounted", "queued").map(this::gauge).toList());
       attributes.put("QueuedVirtualThreadCount", -1L);
       attributes.remove("PoolSize");
-      assertEquals(List.of(Double.NaN, Double.NaN), List.of(gauge("queued"), gauge("carriers")));
+      attributes.put("Parallelism", FakeScheduler.FAILS);
+      assertEquals(List.of(0.0, 0.0, 0.0), Stream.of("queued", "carriers", "parallelism").map(this::gauge).toList());
     } finally {
       beans.unregisterMBean(new ObjectName(name));
     }
     assertEquals(List.of(), registry.getMeters());
+  }
+
+  @Test
+  void unknownAttributeHasNoGauge() throws Exception {
+    var name = "io.fibry:type=SchedulerMetersTest,scheduler=partial";
+    var beans = ManagementFactory.getPlatformMBeanServer();
+    beans.registerMBean(new FakeScheduler(Map.of("Parallelism", 8, "PoolSize", -1, "QueuedVirtualThreadCount",
+        FakeScheduler.FAILS)), new ObjectName(name));
+    try {
+      new SchedulerMeters(Tags.empty(), name).bindTo(registry);
+
+      assertEquals(List.of("fibry.scheduler.parallelism"),
+          registry.getMeters().stream().map(meter -> meter.getId().getName()).toList());
+    } finally {
+      beans.unregisterMBean(new ObjectName(name));
+    }
   }
 
   @Test
