@@ -78,8 +78,8 @@ public final class ActorMeters implements MeterBinder, AutoCloseable {
     count(registry, index, actorTags, "failed", "Messages at which these actors have failed", Total::failed);
     count(registry, index, actorTags, "refused", "Messages that full mailboxes have refused or dropped",
         Total::refused);
-    gauge(registry, index, actorTags, "living", "actors", "Actors that have not ended", Total::living);
-    gauge(registry, index, actorTags, "waiting", ScopeMeters.UNIT, "Messages that wait for these actors",
+    gauge(registry, index, actorTags, "living", "Actors that have not ended", Total::living);
+    gauge(registry, index, actorTags, "waiting", "Messages that wait for these actors",
         Total::queued);
     registered.add(registry,
         TimeGauge.builder("fibry.actor.busy", () -> sum(index).busyFor().toNanos(), TimeUnit.NANOSECONDS)
@@ -96,13 +96,13 @@ public final class ActorMeters implements MeterBinder, AutoCloseable {
       ToLongFunction<Total> measure) {
     registered.add(registry, FunctionCounter
         .builder("fibry.actor." + suffix, sums, unused -> measure.applyAsLong(sum(index)))
-        .tags(actorTags).baseUnit(ScopeMeters.UNIT).description(description).register(registry));
+        .tags(actorTags).description(description).register(registry));
   }
 
-  private void gauge(MeterRegistry registry, int index, Tags actorTags, String suffix, String unit,
-      String description, ToLongFunction<Total> measure) {
+  private void gauge(MeterRegistry registry, int index, Tags actorTags, String suffix, String description,
+      ToLongFunction<Total> measure) {
     registered.add(registry, Gauge.builder("fibry.actor." + suffix, () -> measure.applyAsLong(sum(index)))
-        .tags(actorTags).baseUnit(unit).description(description).register(registry));
+        .tags(actorTags).description(description).register(registry));
   }
 
   private Total sum(int index) {

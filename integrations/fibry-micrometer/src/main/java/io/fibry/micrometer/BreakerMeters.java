@@ -61,7 +61,7 @@ public final class BreakerMeters implements MeterBinder, AutoCloseable {
     registered.add(registry,
         FunctionCounter
             .builder("fibry.breaker." + suffix, breaker, unused -> measure.applyAsLong(breaker.stats()))
-            .tags(tags).baseUnit("calls").description(description).register(registry));
+            .tags(tags).description(description).register(registry));
   }
 
   /** Removes the meters from their registries. */

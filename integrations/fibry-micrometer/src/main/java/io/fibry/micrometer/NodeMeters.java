@@ -7,7 +7,6 @@ import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import java.util.function.ToDoubleFunction;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Gauges of the health of a node, with the tags {@code app} and {@code node}. Thread-safe. Needs
@@ -53,21 +52,21 @@ public final class NodeMeters implements MeterBinder, AutoCloseable {
 
   @Override
   public void bindTo(MeterRegistry registry) {
-    gauge(registry, "alive", null, "0: other nodes may declare this node dead, and its entities handle no requests",
+    gauge(registry, "alive", "0: other nodes may declare this node dead, and its entities handle no requests",
         node -> node.health().isAlive() ? 1 : 0);
-    gauge(registry, "connected", null, "0: no message can be sent at the moment",
+    gauge(registry, "connected", "0: no message can be sent at the moment",
         node -> node.health().connectionProblem().isEmpty() ? 1 : 0);
-    gauge(registry, "members", "nodes", "Nodes that are alive, as this node knows", NodeSample::members);
-    gauge(registry, "partitions", "partitions", "Partitions of all kinds that this node owns",
+    gauge(registry, "members", "Nodes that are alive, as this node knows", NodeSample::members);
+    gauge(registry, "partitions", "Partitions of all kinds that this node owns",
         node -> node.health().partitions().values().stream().mapToInt(Integer::intValue).sum());
-    gauge(registry, "pending.requests", "requests", "Requests of other nodes that are not answered yet",
+    gauge(registry, "pending.requests", "Requests of other nodes that are not answered yet",
         node -> node.health().pendingRequests());
   }
 
-  private void gauge(MeterRegistry registry, String suffix, @Nullable String unit, String description,
+  private void gauge(MeterRegistry registry, String suffix, String description,
       ToDoubleFunction<NodeSample> measure) {
     registered.add(registry, Gauge.builder("fibry.node." + suffix, () -> measure.applyAsDouble(sample.sample()))
-        .tags(tags).baseUnit(unit).description(description).register(registry));
+        .tags(tags).description(description).register(registry));
   }
 
   /** Removes the meters from their registries. */

@@ -35,7 +35,6 @@ import java.util.function.ToLongFunction;
  */
 public final class RouteMeters implements MeterBinder, AutoCloseable {
   private static final String NONE = "none";
-  private static final String UNIT = "exchanges";
 
   private final Tags tags;
   private final HttpServer server;
@@ -93,10 +92,10 @@ public final class RouteMeters implements MeterBinder, AutoCloseable {
     bindCount(registry, index, routeTags, "server_error", ResponseCounts::serverErrors);
     bindCount(registry, index, routeTags, "unavailable", ResponseCounts::unavailable);
     registered.add(registry, FunctionCounter.builder("fibry.route.failed", stats, unused -> statsAt(index).failed())
-        .tags(routeTags).baseUnit(UNIT)
+        .tags(routeTags)
         .description("Exchanges that were answered with 500 or above").register(registry));
     registered.add(registry,
-        Gauge.builder("fibry.route.open", () -> statsAt(index).openWebSockets()).tags(routeTags).baseUnit("connections")
+        Gauge.builder("fibry.route.open", () -> statsAt(index).openWebSockets()).tags(routeTags)
             .description("Open WebSockets").register(registry));
   }
 
@@ -104,7 +103,7 @@ public final class RouteMeters implements MeterBinder, AutoCloseable {
       ToLongFunction<ResponseCounts> count) {
     registered.add(registry, FunctionCounter
         .builder("fibry.route.responses", stats, unused -> count.applyAsLong(statsAt(index).responses()))
-        .tags(routeTags).tag("outcome", outcome).baseUnit(UNIT).description("Exchanges by the status of their response")
+        .tags(routeTags).tag("outcome", outcome).description("Exchanges by the status of their response")
         .register(registry));
   }
 

@@ -23,8 +23,6 @@ import java.util.function.ToLongFunction;
  * values until {@link #close}.
  */
 public final class ScopeMeters implements MeterBinder, AutoCloseable {
-  static final String UNIT = "messages";
-
   private final Tags tags;
   private final CachedSample<Report> report;
   private final BoundMeters registered = new BoundMeters();
@@ -61,7 +59,7 @@ public final class ScopeMeters implements MeterBinder, AutoCloseable {
 
   private void bindGauge(MeterRegistry registry, String suffix, String description, ToLongFunction<Report> count) {
     registered.add(registry, Gauge.builder("fibry.messages." + suffix, () -> count.applyAsLong(report.sample()))
-        .tags(tags).baseUnit(UNIT).description(description).register(registry));
+        .tags(tags).description(description).register(registry));
   }
 
   /**
@@ -71,7 +69,7 @@ public final class ScopeMeters implements MeterBinder, AutoCloseable {
   private void bindCount(MeterRegistry registry, String outcome, ToLongFunction<Report> count) {
     registered.add(registry, FunctionCounter
         .builder("fibry.messages", report, unused -> count.applyAsLong(report.sample()))
-        .tags(tags).tag("outcome", outcome).baseUnit(UNIT).description("Messages by their outcome")
+        .tags(tags).tag("outcome", outcome).description("Messages by their outcome")
         .register(registry));
   }
 

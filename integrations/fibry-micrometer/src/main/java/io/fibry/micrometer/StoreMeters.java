@@ -8,11 +8,11 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.binder.BaseUnits;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import java.util.concurrent.TimeUnit;
 import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Meters of a store of durable actors, with the tag {@code store}: the counters
@@ -52,22 +52,23 @@ public final class StoreMeters implements MeterBinder, AutoCloseable {
 
   @Override
   public void bindTo(MeterRegistry registry) {
-    addCounter(registry, "turns", "turns", "Turns that were stored", Health::turns);
-    addCounter(registry, "refused", "records", "Turns and messages that were not stored", Health::refusedTurns);
+    addCounter(registry, "turns", "Turns that were stored", Health::turns);
+    addCounter(registry, "refused", "Turns and messages that were not stored", Health::refusedTurns);
     registered.add(registry,
         FunctionTimer
             .builder("fibry.store.fsync", health, unused -> health.sample().syncs().count(),
                 unused -> health.sample().syncs().total().toNanos(), TimeUnit.NANOSECONDS)
             .tags(tags).description("Syncs of the log to the disk").register(registry));
-    addGauge(registry, "pending.writes", "records", "Turns and messages that are not on the disk yet",
+    addGauge(registry, "pending.writes", "Turns and messages that are not on the disk yet",
         Health::pendingWrites);
-    addGauge(registry, "actors", "actors", "Actors that have stored turns", Health::actors);
-    addGauge(registry, "pending.messages", ScopeMeters.UNIT, "Messages that are not handled yet, and reminders",
+    addGauge(registry, "actors", "Actors that have stored turns", Health::actors);
+    addGauge(registry, "pending.messages", "Messages that are not handled yet, and reminders",
         Health::pendingMessages);
-    addGauge(registry, "parked.messages", ScopeMeters.UNIT, "Parked messages", Health::parkedMessages);
-    addGauge(registry, "size", "bytes", "Size of the store's files", Health::bytes);
-    addGauge(registry, "full", null, "1: the disk has no space for the next file", state -> state.isFull() ? 1 : 0);
-    addGauge(registry, "broken", null, "1: the disk failed, and the store refuses all writes",
+    addGauge(registry, "parked.messages", "Parked messages", Health::parkedMessages);
+    registered.add(registry, gauge("size", "Size of the store's files", Health::bytes).baseUnit(BaseUnits.BYTES)
+        .register(registry));
+    addGauge(registry, "full", "1: the disk has no space for the next file", state -> state.isFull() ? 1 : 0);
+    addGauge(registry, "broken", "1: the disk failed, and the store refuses all writes",
         state -> state.isBroken() ? 1 : 0);
   }
 
@@ -75,17 +76,21 @@ public final class StoreMeters implements MeterBinder, AutoCloseable {
    * Registers a counter. The registry refers to {@code health} only weakly, but strongly to the
    * function, which captures {@code health}. So {@code health} is not collected.
    */
-  private void addCounter(MeterRegistry registry, String suffix, String unit, String description,
+  private void addCounter(MeterRegistry registry, String suffix, String description,
       ToLongFunction<Health> count) {
     registered.add(registry,
         FunctionCounter.builder("fibry.store." + suffix, health, unused -> count.applyAsLong(health.sample()))
-            .tags(tags).baseUnit(unit).description(description).register(registry));
+            .tags(tags).description(description).register(registry));
   }
 
-  private void addGauge(MeterRegistry registry, String suffix, @Nullable String unit, String description,
+  private void addGauge(MeterRegistry registry, String suffix, String description,
       ToDoubleFunction<Health> measure) {
-    registered.add(registry, Gauge.builder("fibry.store." + suffix, () -> measure.applyAsDouble(health.sample()))
-        .tags(tags).baseUnit(unit).description(description).register(registry));
+    registered.add(registry, gauge(suffix, description, measure).register(registry));
+  }
+
+  private Gauge.Builder<?> gauge(String suffix, String description, ToDoubleFunction<Health> measure) {
+    return Gauge.builder("fibry.store." + suffix, () -> measure.applyAsDouble(health.sample())).tags(tags)
+        .description(description);
   }
 
   /** Removes the meters from their registries. */

@@ -46,23 +46,23 @@ public final class TopicMeters implements MeterBinder, AutoCloseable {
 
   @Override
   public void bindTo(MeterRegistry registry) {
-    count(registry, "published", ScopeMeters.UNIT, "Messages that were published", TopicStats::published);
-    count(registry, "delivered", "deliveries", "Deliveries that subscribers have accepted", TopicStats::delivered);
-    count(registry, "refused", "deliveries", "Deliveries that subscribers have refused", TopicStats::refused);
+    count(registry, "published", "Messages that were published", TopicStats::published);
+    count(registry, "delivered", "Deliveries that subscribers have accepted", TopicStats::delivered);
+    count(registry, "refused", "Deliveries that subscribers have refused", TopicStats::refused);
     registered.add(registry,
         Gauge.builder("fibry.topic.subscribers", () -> stats.sample().subscribers()).tags(tags)
-            .baseUnit("subscribers").description("Open subscriptions").register(registry));
+            .description("Open subscriptions").register(registry));
   }
 
   /**
    * Registers a counter. The registry has only a weak reference to {@code stats}. The function
    * refers to {@code stats}, too, so that {@code stats} is not collected.
    */
-  private void count(MeterRegistry registry, String suffix, String unit, String description,
+  private void count(MeterRegistry registry, String suffix, String description,
       ToLongFunction<TopicStats> measure) {
     registered.add(registry,
         FunctionCounter.builder("fibry.topic." + suffix, stats, unused -> measure.applyAsLong(stats.sample()))
-            .tags(tags).baseUnit(unit).description(description).register(registry));
+            .tags(tags).description(description).register(registry));
   }
 
   /** Removes the meters from their registries. */

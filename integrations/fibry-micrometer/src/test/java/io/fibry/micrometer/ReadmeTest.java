@@ -12,12 +12,17 @@ import io.fibry.net.HttpServer;
 import io.fibry.pubsub.Topic;
 import io.fibry.store.folder.FolderStore;
 import io.fibry.support.ReadmeProgram;
+import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
+import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
@@ -30,8 +35,11 @@ import org.junit.jupiter.api.io.TempDir;
 class ReadmeTest {
   private static final Path SOURCES = Path.of("src/test/java/io/fibry/micrometer");
   private static final Pattern NOT_OF_USERS =
-      Pattern.compile("test-classes|junit|fibry-test|fibry-durable|tracing|context-propagation|jspecify");
-  private static final Pattern METER = Pattern.compile("(?m)^\\| `(fibry\\.[a-z.]+)`");
+      Pattern.compile("test-classes|junit|fibry-test|prometheus|fibry-durable|tracing|context-propagation|jspecify");
+  private static final Pattern METER = Pattern.compile("(?m)^\\| `(fibry\\.[a-z.]+)` \\| `(fibry_[a-z_]+)` \\|");
+  private static final Pattern FAMILY = Pattern.compile("(?m)^# TYPE (\\S+)");
+  private static final Pattern SAMPLE = Pattern.compile("(?m)^(fibry_\\w+)");
+  private static final Pattern NAME = Pattern.compile("fibry_\\w+");
 
   @TempDir
   Path folder;
@@ -52,32 +60,80 @@ class ReadmeTest {
         shownBlocks.stream().filter(block -> !testedCode.contains(ReadmeProgram.withoutIndents(block))).toList());
   }
 
-  @Test
-  void readmeListsAllMeters() throws Exception {
-    var registry = new SimpleMeterRegistry();
+  /** Registers all meters. Their scope, store, server and node have ended when this returns. */
+  private void bindAll(MeterRegistry registry) {
     new MessageMeters("shop").bindTo(registry);
-    new ScopeMeters(ActorSystem.root()).bindTo(registry);
-    new ActorMeters(ActorSystem.root(), "clerk").bindTo(registry);
+    try (var scope = ActorSystem.openScope("shop")) {
+      new ScopeMeters(scope).bindTo(registry);
+      new ActorMeters(scope, "clerk", "cart-*").bindTo(registry);
+      scope.named("clerk").newActor((String order) -> {}).sendMessage("hat");
+    }
     try (var store = FolderStore.open(folder)) {
       new StoreMeters("orders", store).bindTo(registry);
     }
     try (var cluster = Cluster.local("shop")) {
       new NodeMeters(cluster).bindTo(registry);
     }
-    new TopicMeters(Topic.open(ActorSystem.anonymous())).bindTo(registry);
+    try (var topic = Topic.open(ActorSystem.anonymous())) {
+      new TopicMeters(topic).bindTo(registry);
+    }
     new BreakerMeters("payments", CircuitBreaker.of("payments", ActorSystem.anonymous(), options -> options))
         .bindTo(registry);
     new SchedulerMeters().bindTo(registry);
-    boolean hasScheduler = registry.find("fibry.scheduler.queued").meter() != null; // not on Java 21
     try (var server = HttpServer.open(ActorSystem.anonymous(), 0, HttpRoutes.none(), options -> options)) {
       new RouteMeters("shop", server).bindTo(registry);
     }
+  }
+
+  /** Returns a column of the table of meters, without the scheduler on a Java that has no bean. */
+  private static Set<String> tableColumn(int column, MeterRegistry registry) throws Exception {
+    boolean hasScheduler = registry.find("fibry.scheduler.queued").meter() != null; // not on Java 21
+    return METER.matcher(readme()).results().map(row -> row.group(column))
+        .filter(name -> hasScheduler || !name.matches("fibry.scheduler.+")).collect(Collectors.toSet());
+  }
+
+  @Test
+  void readmeListsAllMeters() throws Exception {
+    var registry = new SimpleMeterRegistry();
+    bindAll(registry);
 
     // the registry makes a gauge ".histogram" for each bucket of a timer
     assertEquals(registry.getMeters().stream().map(meter -> meter.getId().getName())
-        .filter(name -> !name.endsWith(".histogram")).collect(Collectors.toSet()),
-        METER.matcher(readme()).results().map(match -> match.group(1))
-            .filter(name -> hasScheduler || !name.startsWith("fibry.scheduler.")).collect(Collectors.toSet()));
+        .filter(name -> !name.endsWith(".histogram")).collect(Collectors.toSet()), tableColumn(1, registry));
+  }
+
+  @Test
+  void readmeListsNamesInPrometheus() throws Exception {
+    var registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    bindAll(registry);
+    var families = FAMILY.matcher(registry.scrape()).results().map(type -> type.group(1)).collect(Collectors.toSet());
+    var withMax = families.stream().filter(name -> name.endsWith("_max")).collect(Collectors.toSet());
+    families.removeAll(withMax);
+
+    assertEquals(families, tableColumn(2, registry));
+    assertEquals(Set.of("fibry_wait_seconds_max", "fibry_handling_seconds_max", "fibry_route_answered_seconds_max"),
+        withMax);
+  }
+
+  @Test
+  void expressionsOfReadmeReadScrapedSamples() throws Exception {
+    var registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    bindAll(registry);
+    var samples = SAMPLE.matcher(registry.scrape()).results().map(line -> line.group(1)).collect(Collectors.toSet());
+    var expressions = Arrays.stream(readme().split("`")).filter(text -> text.contains("rate(")).toList();
+
+    assertEquals(2, expressions.size());
+    for (var expression : expressions)
+      for (var name : NAME.matcher(expression).results().map(MatchResult::group).toList())
+        assertTrue(samples.contains(name), () -> name + " is none of " + samples);
+  }
+
+  @Test
+  void noMeterOfEndedObjectIsNaN() {
+    var registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    bindAll(registry);
+
+    assertEquals(List.of(), registry.scrape().lines().filter(line -> line.contains("NaN")).toList());
   }
 
   @Test

@@ -62,7 +62,7 @@ class StoreMetersTest {
       }
       awaitValue(3, () -> counter("fibry.store.turns"));
       awaitValue(0, () -> counter("fibry.store.refused"));
-      assertEquals("records", registry.get("fibry.store.refused").meter().getId().getBaseUnit());
+      assertEquals("bytes", registry.get("fibry.store.size").meter().getId().getBaseUnit());
       awaitValue(1, () -> gauge("fibry.store.actors"));
       awaitValue(1, () -> gauge("fibry.store.pending.messages"));
       awaitValue(0, () -> gauge("fibry.store.parked.messages"));
