@@ -151,12 +151,22 @@ public interface HttpServer extends Exitable {
      * Called when an exchange is over. Runs on the thread of the connection, before its next
      * exchange, so it must be quick. If it throws, the exception is logged.
      *
-     * @param route the route, as in {@link RouteStats}
-     * @param status the status of the response; 101 if the exchange became a WebSocket
-     * @param duration from the first byte of the request until the response was written
+     * @param exchange the exchange that is over
      */
-    void exchangeEnded(String route, int status, Duration duration);
+    void exchangeEnded(EndedExchange exchange);
   }
+
+  /**
+   * An exchange that is over.
+   *
+   * @param route the route, as in {@link RouteStats}
+   * @param method the method of the request, as the client has sent it, even if the server does not
+   * know it; empty if the request line is malformed
+   * @param scheme {@code https} or {@code http}, as in {@link HttpExchange#scheme}
+   * @param status the status of the response; 101 if the exchange became a WebSocket
+   * @param duration from the first byte of the request until the response was written
+   */
+  record EndedExchange(String route, String method, String scheme, int status, Duration duration) {}
 
   /** The registration of a listener by {@link #onExchangeEnd}. */
   interface ExchangeHook extends AutoCloseable {

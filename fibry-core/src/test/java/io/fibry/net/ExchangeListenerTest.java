@@ -25,9 +25,9 @@ class ExchangeListenerTest extends HttpFixture {
     }).text("/moved", exchange -> exchange.status(301).path()));
   }
 
-  private void record(String route, int status, Duration duration) {
-    durations.add(duration);
-    ended.add(route + " " + status);
+  private void record(HttpServer.EndedExchange exchange) {
+    durations.add(exchange.duration());
+    ended.add(exchange.route() + " " + exchange.status());
   }
 
   private HttpServer.RouteStats statsOf(String route) {
@@ -70,6 +70,24 @@ class ExchangeListenerTest extends HttpFixture {
 
   @Promise("27.31")
   @Test
+  void listenerGetsMethodAndSchemeOfRequest() {
+    server = HttpServer.open(net.scope.anonymous(), 0, HttpRoutes.none().text("/orders", exchange -> "order"),
+        options -> options.withProxies("127.0.0.0/8", "::1"));
+    server.onExchangeEnd(
+        exchange -> ended.add(exchange.method() + " " + exchange.scheme() + " " + exchange.status()));
+
+    call("POST", "/orders");
+    Patience.eventually(() -> ended.size() == 1); // each request may have a connection of its own
+    call("PURGE", "/orders");
+    Patience.eventually(() -> ended.size() == 2);
+    send(request("/orders").header("X-Forwarded-Proto", "https"));
+
+    Patience.eventually(() -> ended.size() == 3);
+    assertEquals(List.of("POST http 200", "PURGE http 501", "GET https 200"), ended);
+  }
+
+  @Promise("27.31")
+  @Test
   void closeOfListenerHookEndsOnlyItsOwnRegistration() {
     openServer();
     HttpServer.ExchangeListener listener = this::record;
@@ -93,7 +111,7 @@ class ExchangeListenerTest extends HttpFixture {
   @Test
   void failingListenerAffectsNeitherExchangeNorOtherListener() {
     openServer();
-    server.onExchangeEnd((route, status, duration) -> {
+    server.onExchangeEnd(exchange -> {
       throw new IllegalStateException("planned");
     });
     server.onExchangeEnd(this::record);

@@ -94,8 +94,9 @@ public final class HttpListener extends Listener<HttpServer> implements HttpServ
     var routeCounts = route == null ? unrouted : counts.get(route);
     routeCounts.add(response.code(), nanos);
     if (response.isUpgraded()) routeCounts.webSocketOpened();
-    if (!exchangeHooks.isEmpty())
-      for (var hook : exchangeHooks) call(hook.listener, route, response.code(), nanos);
+    if (!exchangeHooks.isEmpty()) callHooks(new EndedExchange(route == null ? "" : route.pattern().text(),
+        head.readMethod(), settings.originOf(client.remoteAddress(), head::header).scheme(), response.code(),
+        Duration.ofNanos(nanos)));
     if (settings.accessLog().isEmpty()) return;
     try {
       settings.accessLog().get().accept(logEntry(head, route, response, client, nanos));
@@ -104,9 +105,9 @@ public final class HttpListener extends Listener<HttpServer> implements HttpServ
     }
   }
 
-  private void call(ExchangeListener listener, RouteTable.RouteEntry route, int status, long nanos) {
-    try {
-      listener.exchangeEnded(route == null ? "" : route.pattern().text(), status, Duration.ofNanos(nanos));
+  private void callHooks(EndedExchange exchange) {
+    for (var hook : exchangeHooks) try {
+      hook.listener.exchangeEnded(exchange);
     } catch (RuntimeException failure) {
       if (stackThrottle.isDue(failure)) LOG.error("{}: a listener for exchanges failed", this, failure);
     }

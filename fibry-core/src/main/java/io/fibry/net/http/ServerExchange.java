@@ -101,7 +101,7 @@ public final class ServerExchange implements HttpExchange {
 
   @Override
   public String scheme() {
-    return origin().isSecure() ? "https" : "http";
+    return origin().scheme();
   }
 
   private TrustedProxies.Origin origin() {

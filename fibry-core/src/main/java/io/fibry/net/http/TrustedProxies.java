@@ -28,7 +28,11 @@ public record TrustedProxies(List<AddressRange> ranges) {
   public static final TrustedProxies NONE = new TrustedProxies(List.of());
 
   /** The sender of a request, as far as trusted proxies know it. */
-  record Origin(InetSocketAddress address, boolean isSecure) {}
+  record Origin(InetSocketAddress address, boolean isSecure) {
+    String scheme() {
+      return isSecure ? "https" : "http";
+    }
+  }
 
   /** All addresses with the same first bits. */
   record AddressRange(byte[] address, int bits) {

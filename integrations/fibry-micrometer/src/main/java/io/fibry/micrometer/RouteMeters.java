@@ -69,7 +69,7 @@ public final class RouteMeters implements MeterBinder, AutoCloseable {
   public synchronized void bindTo(MeterRegistry registry) {
     var timers = new HashMap<String, Timer>(); // by route; not changed after the listener is registered
     for (int i = 0; i < stats.sample().size(); i++) bind(registry, i, timers);
-    hooks.add(server.onExchangeEnd((route, status, duration) -> timers.get(route).record(duration)));
+    hooks.add(server.onExchangeEnd(exchange -> timers.get(exchange.route()).record(exchange.duration())));
   }
 
   /**

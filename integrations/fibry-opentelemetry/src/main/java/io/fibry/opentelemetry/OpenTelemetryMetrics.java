@@ -150,10 +150,11 @@ public final class OpenTelemetryMetrics implements AutoCloseable {
 
   /**
    * Adds an HTTP server: its open WebSockets, {@code fibry.route.open}, and the histogram
-   * {@code http.server.request.duration}. The histogram has the attributes {@code http.route},
-   * {@code http.request.method}, {@code http.response.status_code} and {@code error.type}. A route
-   * for all methods has no {@code http.request.method}. Requests without a route have no
-   * {@code http.route}. Exchanges are recorded from now on.
+   * {@code http.server.request.duration}. The histogram follows the semantic conventions for HTTP.
+   * It has the attributes {@code http.request.method}, {@code url.scheme}, {@code http.route},
+   * {@code http.response.status_code}, and for a status of 500 or above {@code error.type}. An
+   * unknown method is {@code _OTHER}. Requests without a route have no {@code http.route}.
+   * Exchanges are recorded from now on.
    *
    * @param name the attribute {@code server}
    * @param server the server
@@ -162,13 +163,13 @@ public final class OpenTelemetryMetrics implements AutoCloseable {
   public OpenTelemetryMetrics addServer(String name, HttpServer server) {
     var own = attributesWith("server", name);
     var routes = new HttpRouteAttributes(own);
-    var bounds = server.stats().getFirst().times().buckets().stream().map(bucket -> seconds(bucket.bound())).toList();
     var durations = meter.histogramBuilder("http.server.request.duration").setUnit("s")
-        .setDescription("Duration of HTTP server requests").setExplicitBucketBoundariesAdvice(bounds).build();
+        .setDescription("Duration of HTTP server requests")
+        .setExplicitBucketBoundariesAdvice(HttpRouteAttributes.BOUNDS).build();
     var open = sampled(own, server::stats).levels("fibry.route.open", "{connection}", "Open WebSockets",
         (stats, level) -> stats.forEach(route -> level.record(route.openWebSockets(), routes.of(route.route()))));
     return add(open.register(), server.onExchangeEnd(
-        (route, status, duration) -> durations.record(seconds(duration), routes.of(route, status))));
+        exchange -> durations.record(seconds(exchange.duration()), routes.of(exchange))));
   }
 
   /**

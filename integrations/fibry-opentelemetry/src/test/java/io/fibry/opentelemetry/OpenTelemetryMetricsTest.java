@@ -24,6 +24,7 @@ import io.opentelemetry.sdk.metrics.data.PointData;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.net.http.WebSocket;
 import java.util.HashSet;
@@ -238,15 +239,15 @@ class OpenTelemetryMetricsTest {
           .buildAsync(URI.create("ws://" + address + "/live"), new WebSocket.Listener() {}).join();
 
       awaitRequests(1, Map.of("http.response.status_code", 101, "http.route", "/live"));
-      awaitRequests(2, Map.of("http.route", "/orders/{id}", "http.request.method", "GET",
+      awaitRequests(2, Map.of("http.route", "/orders/{id}", "http.request.method", "GET", "url.scheme", "http",
           "http.response.status_code", 200, "server", "web", "error.type", ""));
-      awaitRequests(1, Map.of("http.route", "/broken", "error.type", "503", "http.request.method", ""));
-      awaitRequests(1, Map.of("http.route", "", "http.response.status_code", 404));
+      awaitRequests(1, Map.of("http.route", "/broken", "error.type", "503", "http.request.method", "GET"));
+      awaitRequests(1, Map.of("http.route", "", "http.response.status_code", 404, "http.request.method", "GET"));
       Patience.eventually(() -> telemetry.value("fibry.route.open", Map.of("http.route", "/live")) == 1);
       var point = (HistogramPointData) telemetry.point("http.server.request.duration",
           Map.of("http.route", "/orders/{id}")).orElseThrow();
-      assertEquals(server.stats().getFirst().times().buckets().stream()
-          .map(bucket -> bucket.bound().toNanos() / 1e9).toList(), point.getBoundaries());
+      assertEquals(List.of(0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 7.5, 10.0),
+          point.getBoundaries()); // as in the semantic conventions
       assertEquals("s", telemetry.metric("http.server.request.duration").orElseThrow().getUnit());
 
       metrics.close();
@@ -255,6 +256,27 @@ class OpenTelemetryMetricsTest {
       Patience.eventually(() -> server.stats().stream().mapToLong(HttpServer.RouteStats::answered).sum() == 6);
       assertEquals(2, requests(Map.of("http.route", "/orders/{id}")));
       webSocket.abort();
+    }
+  }
+
+  @Test
+  void attributesOfExchangesFollowSemanticConventions() throws Exception {
+    var routes = HttpRoutes.none().text("/orders", exchange -> "order");
+    try (var server =
+        HttpServer.open(scope.anonymous(), 0, routes, o -> o.withProxies("127.0.0.0/8", "::1"));
+        var client = HttpClient.newHttpClient()) {
+      metrics.addServer("web", server);
+      for (var method : List.of("POST", "TRACE", "PURGE", "BREW")) {
+        var request = HttpRequest.newBuilder(URI.create("http://localhost:" + server.port() + "/orders"))
+            .header("X-Forwarded-Proto", "https").method(method, BodyPublishers.noBody()).build();
+        client.send(request, BodyHandlers.discarding());
+      }
+
+      awaitRequests(1, Map.of("http.request.method", "POST", "url.scheme", "https", "http.response.status_code", 200,
+          "http.route", "/orders", "error.type", ""));
+      awaitRequests(1, Map.of("http.request.method", "TRACE", "http.response.status_code", 405));
+      awaitRequests(2, Map.of("http.request.method", "_OTHER", "http.response.status_code", 501, "http.route", "",
+          "error.type", "501")); // two unknown methods share one point
     }
   }
 
