@@ -58,9 +58,9 @@ final class SampledInstruments<S> {
     return add(meter.upDownCounterBuilder(name).setUnit(unit).setDescription(description).buildObserver(), recorder);
   }
 
-  /** Adds a gauge that is 1 or 0. */
+  /** Adds a gauge that is 1 or 0. It has no unit, because Prometheus calls the unit 1 a ratio. */
   SampledInstruments<S> flag(String name, String description, Predicate<S> flag) {
-    return add(meter.gaugeBuilder(name).ofLongs().setUnit("1").setDescription(description).buildObserver(),
+    return add(meter.gaugeBuilder(name).ofLongs().setDescription(description).buildObserver(),
         (sample, gauge) -> gauge.record(flag.test(sample) ? 1 : 0, attributes));
   }
 

@@ -15,6 +15,7 @@ import io.fibry.support.Patience;
 import io.fibry.support.ReadmeProgram;
 import io.fibry.test.TestScope;
 import io.opentelemetry.sdk.metrics.data.MetricData;
+import io.opentelemetry.sdk.metrics.data.MetricDataType;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -39,6 +40,7 @@ class ReadmeTest {
   private static final Path SOURCES = Path.of("src/test/java/io/fibry/opentelemetry");
   private static final Pattern NOT_OF_USERS =
       Pattern.compile("test-classes|junit|fibry-test|fibry-durable|fibry-cluster|opentelemetry-sdk|jspecify");
+  private static final Pattern METER = Pattern.compile("(?m)^\\| `(fibry\\.[a-z.]+)` \\| `(fibry_[a-z_]+)` \\|");
   private static final Pattern METRIC = Pattern.compile("(?m)^\\| `((?:fibry|http)\\.[a-z.]+)`");
 
   @TempDir
@@ -102,7 +104,23 @@ class ReadmeTest {
       var documented = new TreeSet<>(METRIC.matcher(readme()).results().map(match -> match.group(1))
           .filter(name -> hasScheduler || !name.startsWith("fibry.scheduler.")).toList());
       assertEquals(published, documented);
+      var namesOfMicrometer = METER.matcher(Files.readString(Path.of("../fibry-micrometer/README.md"))).results()
+          .collect(Collectors.toMap(row -> row.group(1), row -> row.group(2)));
+      for (var metric : telemetry.metrics()) if (namesOfMicrometer.containsKey(metric.getName()))
+        assertEquals(namesOfMicrometer.get(metric.getName()), nameInPrometheus(metric));
     }
+  }
+
+  /** Returns the name that the specification of OpenTelemetry prescribes for Prometheus. */
+  private static String nameInPrometheus(MetricData metric) {
+    var unit = switch (metric.getUnit()) {
+      case "s" -> "_seconds";
+      case "By" -> "_bytes";
+      case "1" -> metric.getType() == MetricDataType.LONG_GAUGE ? "_ratio" : "";
+      default -> metric.getUnit().matches("(\\{\\w+})?") ? "" : "_" + metric.getUnit();
+    };
+    boolean isCounter = metric.getType() == MetricDataType.LONG_SUM && metric.getLongSumData().isMonotonic();
+    return metric.getName().replace('.', '_') + unit + (isCounter ? "_total" : "");
   }
 
   @Test
