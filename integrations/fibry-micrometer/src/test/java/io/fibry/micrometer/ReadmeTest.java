@@ -51,11 +51,12 @@ class ReadmeTest {
   @Test
   void readmeShowsCodeOfTests() throws Exception {
     var testedCode = ReadmeProgram.withoutIndents(Files.readString(SOURCES.resolve("Shop.java"))
+        + Files.readString(SOURCES.resolve("OrderService.java"))
         + Files.readString(SOURCES.resolve("ObservationPropagatorTest.java"))
         + Files.readString(SOURCES.resolve("TracePropagatorTest.java")));
     var shownBlocks = ReadmeProgram.javaBlocks(readme());
 
-    assertEquals(3, shownBlocks.size());
+    assertEquals(4, shownBlocks.size());
     assertEquals(List.of(),
         shownBlocks.stream().filter(block -> !testedCode.contains(ReadmeProgram.withoutIndents(block))).toList());
   }
