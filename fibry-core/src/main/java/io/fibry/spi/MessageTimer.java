@@ -3,6 +3,8 @@ package io.fibry.spi;
 import io.fibry.Actor;
 import io.fibry.ContextPropagator;
 import java.time.Duration;
+import java.util.List;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,8 +30,39 @@ public abstract class MessageTimer implements ContextPropagator<MessageTimer.@Nu
     private SendTime() {}
   }
 
-  /** For subclasses. */
-  protected MessageTimer() {}
+  private static final String OTHER = "other";
+
+  private final @Nullable ActorNames actors; // null: all actors are one group
+  private final List<String> groups;
+
+  /** For subclasses that measure all actors together. */
+  protected MessageTimer() {
+    this.actors = null;
+    this.groups = List.of("");
+  }
+
+  /**
+   * For subclasses that measure groups of actors separately.
+   *
+   * @param actors each name is a group; all other actors are one more group
+   */
+  protected MessageTimer(ActorNames actors) {
+    this.actors = actors;
+    this.groups = Stream.concat(actors.list().stream(), Stream.of(OTHER)).toList();
+  }
+
+  /**
+   * {@return the groups of actors that are measured separately: the names, and {@code other} for
+   * all other actors; without names an empty text for all actors}
+   */
+  protected final List<String> groups() {
+    return groups;
+  }
+
+  private int groupOf(Actor<?> actor) {
+    int index = actors == null ? 0 : actors.indexOf(actor.name());
+    return index < 0 ? groups.size() - 1 : index;
+  }
 
   /** {@return whether the messages that are sent now are measured} Called on senders' threads. */
   protected abstract boolean isActive();
@@ -37,17 +70,19 @@ public abstract class MessageTimer implements ContextPropagator<MessageTimer.@Nu
   /**
    * Records the wait of a message. Called on the handler's thread, before the handler.
    *
+   * @param group the index of the actor's group in {@link #groups}
    * @param wait the time since the message was sent
    */
-  protected abstract void recordWait(Duration wait);
+  protected abstract void recordWait(int group, Duration wait);
 
   /**
    * Records the handling of a message or step. Called on the handler's thread, after the handler,
    * also if it failed.
    *
+   * @param group the index of the actor's group in {@link #groups}
    * @param handling how long the handler has worked
    */
-  protected abstract void recordHandling(Duration handling);
+  protected abstract void recordHandling(int group, Duration handling);
 
   @Override
   public final @Nullable SendTime capture() {
@@ -63,11 +98,12 @@ public abstract class MessageTimer implements ContextPropagator<MessageTimer.@Nu
   @Override
   public final AutoCloseable restore(@Nullable SendTime sent, Actor<?> actor, Object message) {
     if (sent == null) return () -> {}; // not called with null, because null means that nothing was captured
+    int group = groupOf(actor);
     long startNanos = System.nanoTime();
-    if (!sent.isWaitRecorded) recordWait(Duration.ofNanos(startNanos - sent.sentNanos));
+    if (!sent.isWaitRecorded) recordWait(group, Duration.ofNanos(startNanos - sent.sentNanos));
     sent.isWaitRecorded = true;
-    return message instanceof MultiStepMessage steps ? steps.onStepEnd(this::recordHandling)
-        : () -> recordHandling(Duration.ofNanos(System.nanoTime() - startNanos));
+    return message instanceof MultiStepMessage steps ? steps.onStepEnd(handling -> recordHandling(group, handling))
+        : () -> recordHandling(group, Duration.ofNanos(System.nanoTime() - startNanos));
   }
 
   /** Sets nothing, because the sending of a message is not its handling. */

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorScope;
 import io.fibry.FailurePolicy;
+import io.fibry.pool.Pools;
 import io.fibry.support.Patience;
 import io.fibry.testing.Promise;
 import io.fibry.testing.Variants;
@@ -13,6 +14,7 @@ import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
@@ -30,12 +32,12 @@ class MessageTimerTest {
     }
 
     @Override
-    protected void recordWait(Duration wait) {
+    protected void recordWait(int group, Duration wait) {
       waits.add(wait);
     }
 
     @Override
-    protected void recordHandling(Duration handling) {
+    protected void recordHandling(int group, Duration handling) {
       handlings.add(handling);
     }
   }
@@ -77,6 +79,43 @@ class MessageTimerTest {
       clock.advance(Duration.ofSeconds(1));
       assertCounts(2, 3 + tick);
     }
+  }
+
+  @Promise("14.14")
+  @Test
+  void groupsOfActorsAreMeasuredSeparately() {
+    var counts = new AtomicIntegerArray(6);
+    class GroupTimer extends MessageTimer {
+      GroupTimer() {
+        super(ActorNames.of(List.of("cart-7", "cart-*")));
+      }
+
+      @Override
+      protected boolean isActive() {
+        return true;
+      }
+
+      @Override
+      protected void recordWait(int group, Duration wait) {
+        counts.incrementAndGet(group);
+      }
+
+      @Override
+      protected void recordHandling(int group, Duration handling) {
+        counts.incrementAndGet(3 + group);
+      }
+    }
+    var groups = new GroupTimer();
+    try (var grouped = scope.openScope("grouped", options -> options.withContextPropagator(groups))) {
+      for (var name : List.of("cart-7", "cart-8", "cart-9", "payments"))
+        grouped.named(name).newActor((Integer n) -> {}).sendMessage(1);
+      Pools.fixed(grouped.named("cart-pool"), 2).newActor((Integer n) -> {}).sendMessage(1);
+      grouped.anonymous().newActor((Integer n) -> {}).sendMessage(1);
+    }
+
+    assertEquals(List.of("cart-7", "cart-*", "other"), groups.groups());
+    assertEquals("[1, 3, 2, 1, 3, 2]", counts.toString());
+    assertEquals(List.of(""), timer.groups());
   }
 
   @Test

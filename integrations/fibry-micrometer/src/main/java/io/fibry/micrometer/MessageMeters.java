@@ -1,5 +1,6 @@
 package io.fibry.micrometer;
 
+import io.fibry.spi.ActorNames;
 import io.fibry.spi.MessageTimer;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
@@ -30,7 +31,8 @@ public final class MessageMeters extends MessageTimer implements MeterBinder, Au
   // written by threads that bind and close, read by senders and handlers; may be empty
   private volatile List<MessageTimers> timers = List.of();
 
-  private record MessageTimers(MeterRegistry registry, Timer waiting, Timer handling) {}
+  /** The timers of one registry, by the index of the group of actors. */
+  private record MessageTimers(MeterRegistry registry, List<Timer> waiting, List<Timer> handling) {}
 
   /**
    * Makes timers with the tag {@code scope}.
@@ -51,15 +53,33 @@ public final class MessageMeters extends MessageTimer implements MeterBinder, Au
     this.tags = Tags.of("scope", scope).and(tags);
   }
 
+  private MessageMeters(Tags tags, ActorNames actors) {
+    super(actors);
+    this.tags = tags;
+  }
+
+  /**
+   * {@return a copy whose timers also have the tag {@code actor}} Its value is the first name that
+   * matches the name of the actor, or {@code other}. The copy is bound to no registry.
+   *
+   * @param actors names of actors, or beginnings of names that end in {@code *}
+   * @throws IllegalArgumentException if there is no name, or a name can match no actor, because it
+   * is given twice or an earlier name matches all its actors
+   */
+  public MessageMeters withActors(String... actors) {
+    return new MessageMeters(tags, ActorNames.of(List.of(actors)));
+  }
+
   @Override
   public synchronized void bindTo(MeterRegistry registry) {
-    var added = new MessageTimers(registry, timer(registry, "fibry.wait", "Time in mailboxes"),
-        timer(registry, "fibry.handling", "Time in handlers"));
+    var added = new MessageTimers(registry, timers(registry, "fibry.wait", "Time in mailboxes"),
+        timers(registry, "fibry.handling", "Time in handlers"));
     timers = Stream.concat(timers.stream(), Stream.of(added)).toList();
   }
 
-  private Timer timer(MeterRegistry registry, String name, String description) {
-    return Timer.builder(name).tags(tags).description(description).register(registry);
+  private List<Timer> timers(MeterRegistry registry, String name, String description) {
+    return groups().stream().map(group -> Timer.builder(name)
+        .tags(group.isEmpty() ? tags : tags.and("actor", group)).description(description).register(registry)).toList();
   }
 
   @Override
@@ -68,21 +88,21 @@ public final class MessageMeters extends MessageTimer implements MeterBinder, Au
   }
 
   @Override
-  protected void recordWait(Duration wait) {
-    for (var pair : timers) pair.waiting().record(wait);
+  protected void recordWait(int group, Duration wait) {
+    for (var ofRegistry : timers) ofRegistry.waiting.get(group).record(wait);
   }
 
   @Override
-  protected void recordHandling(Duration handling) {
-    for (var pair : timers) pair.handling().record(handling);
+  protected void recordHandling(int group, Duration handling) {
+    for (var ofRegistry : timers) ofRegistry.handling.get(group).record(handling);
   }
 
   /** Removes the timers from their registries. Messages that end later are not timed. */
   @Override
   public synchronized void close() {
-    for (var pair : timers) {
-      pair.registry.remove(pair.waiting);
-      pair.registry.remove(pair.handling);
+    for (var ofRegistry : timers) {
+      ofRegistry.waiting.forEach(ofRegistry.registry::remove);
+      ofRegistry.handling.forEach(ofRegistry.registry::remove);
     }
     timers = List.of();
   }

@@ -21,6 +21,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -112,6 +113,22 @@ class MessageTimersTest {
 
     assertEquals(List.of(1L, 1L), List.of(waiting().count(), otherRegistry.get("fibry.wait").timer().count()));
     assertEquals(List.of(1L, 1L), List.of(handling().count(), otherRegistry.get("fibry.handling").timer().count()));
+  }
+
+  @Test
+  void timersOfChosenActorsHaveTagOfName() {
+    var timersOfActors = timers.withActors("cart-*", "payments");
+    timersOfActors.bindTo(registry);
+    try (var shop = TestScope.open("shop", options -> options.withContextPropagator(timersOfActors))) {
+      for (var name : List.of("cart-1", "cart-2", "stock")) shop.named(name).newActor((Integer n) -> {}).sendMessage(1);
+      shop.assertQuiet();
+    }
+
+    for (var meter : List.of("fibry.wait", "fibry.handling"))
+      assertEquals(List.of(2L, 0L, 1L), Stream.of("cart-*", "payments", "other")
+          .map(actor -> registry.get(meter).tags("scope", "test", "actor", actor).timer().count()).toList());
+    timersOfActors.close();
+    assertEquals(List.of(), registry.getMeters());
   }
 
   @Test

@@ -1,5 +1,6 @@
 package io.fibry.opentelemetry;
 
+import io.fibry.spi.ActorNames;
 import io.fibry.spi.MessageTimer;
 import io.opentelemetry.api.OpenTelemetry;
 import io.opentelemetry.api.common.Attributes;
@@ -25,13 +26,35 @@ public final class MessageDurations extends MessageTimer {
       0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0);
 
   private final Attributes attributes;
+  private final List<Attributes> ofGroups; // by the index of the group of actors
   private final DoubleHistogram waiting;
   private final DoubleHistogram handling;
 
   private MessageDurations(Meter meter, Attributes attributes) {
     this.attributes = attributes;
+    this.ofGroups = List.of(attributes);
     this.waiting = histogram(meter, "fibry.wait", "Time in mailboxes");
     this.handling = histogram(meter, "fibry.handling", "Time in handlers");
+  }
+
+  private MessageDurations(MessageDurations original, ActorNames actors) {
+    super(actors);
+    this.attributes = original.attributes;
+    this.ofGroups = groups().stream().map(group -> attributes.toBuilder().put("actor", group).build()).toList();
+    this.waiting = original.waiting;
+    this.handling = original.handling;
+  }
+
+  /**
+   * {@return a copy whose histograms also have the attribute {@code actor}} Its value is the first
+   * name that matches the name of the actor, or {@code other}.
+   *
+   * @param actors names of actors, or beginnings of names that end in {@code *}
+   * @throws IllegalArgumentException if there is no name, or a name can match no actor, because it
+   * is given twice or an earlier name matches all its actors
+   */
+  public MessageDurations withActors(String... actors) {
+    return new MessageDurations(this, ActorNames.of(List.of(actors)));
   }
 
   private static DoubleHistogram histogram(Meter meter, String name, String description) {
@@ -69,12 +92,12 @@ public final class MessageDurations extends MessageTimer {
   }
 
   @Override
-  protected void recordWait(Duration wait) {
-    waiting.record(OpenTelemetryMetrics.seconds(wait), attributes);
+  protected void recordWait(int group, Duration wait) {
+    waiting.record(OpenTelemetryMetrics.seconds(wait), ofGroups.get(group));
   }
 
   @Override
-  protected void recordHandling(Duration duration) {
-    handling.record(OpenTelemetryMetrics.seconds(duration), attributes);
+  protected void recordHandling(int group, Duration duration) {
+    handling.record(OpenTelemetryMetrics.seconds(duration), ofGroups.get(group));
   }
 }

@@ -283,6 +283,21 @@ class OpenTelemetryMetricsTest {
   // ---- durations
 
   @Test
+  void durationsOfChosenActorsHaveAttributeOfName() {
+    var durations = MessageDurations.of(telemetry.api(), "timed").withActors("cart-*");
+    try (var timed = TestScope.open("timed", options -> options.withContextPropagator(durations))) {
+      for (var name : List.of("cart-1", "cart-2", "stock"))
+        timed.named(name).newActor((Integer n) -> {}).sendMessage(1);
+      timed.assertQuiet();
+    }
+
+    for (var name : List.of("fibry.wait", "fibry.handling")) {
+      assertEquals(2, telemetry.value(name, Map.of("scope", "timed", "actor", "cart-*")));
+      assertEquals(1, telemetry.value(name, Map.of("scope", "timed", "actor", "other")));
+    }
+  }
+
+  @Test
   void messagesAreMeasured() {
     var durations = MessageDurations.of(telemetry.api(), "timed");
     try (var timed = TestScope.open("timed", options -> options.withContextPropagator(durations))) {
