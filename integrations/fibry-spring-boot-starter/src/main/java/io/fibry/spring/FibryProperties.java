@@ -4,6 +4,7 @@ import io.fibry.ActorScope;
 import io.fibry.Strategy;
 import io.fibry.mailbox.Overflow;
 import java.time.Duration;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -24,7 +25,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param mailbox The default mailbox.
  * @param watchdog When the watchdog logs a slow actor.
  * @param executor Executors that are pools of fibers.
- * @param metrics Which times are measured.
+ * @param metrics Which times are measured, and for which actors.
  * @param web How web clients are notified that an actor refused a request or is late.
  * @param store Where the state of durable actors is stored.
  * @param cluster How this process joins a cluster.
@@ -117,11 +118,13 @@ record FibryProperties(
       @DefaultValue("8192") int maxQueued) {}
 
   /**
-   * Which times are measured. Counts are always available.
+   * Which times are measured, and for which actors. Counts of scopes are always available.
    *
    * @param timers Whether the waiting time and the handling time of messages are measured.
+   * @param actors Actors with meters of their own: names, or beginnings of names that end in a
+   * star.
    */
-  record Metrics(@DefaultValue("true") boolean timers) {}
+  record Metrics(@DefaultValue("true") boolean timers, @DefaultValue List<String> actors) {}
 
   /**
    * How web clients are notified that an actor refused a request or is late.

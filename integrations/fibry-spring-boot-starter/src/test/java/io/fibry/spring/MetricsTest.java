@@ -15,6 +15,7 @@ import io.fibry.support.Patience;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -53,6 +54,34 @@ class MetricsTest {
     runner.withPropertyValues("fibry.metrics.timers=false").run(context -> {
       assertNull(context.getBean(MeterRegistry.class).find("fibry.handling").timer());
       assertNull(context.getBean(MeterRegistry.class).find("fibry.wait").timer());
+    });
+  }
+
+  @Test
+  void chosenActorsHaveMetersOfTheirOwn() {
+    runner.withPropertyValues("fibry.metrics.actors=cart-*,payments").run(context -> {
+      var scope = context.getBean(ActorScope.class);
+      for (var name : List.of("cart-1", "cart-2", "stock"))
+        scope.named(name).newActor((Integer n) -> {}).sendMessage(1);
+      assertTrue(scope.awaitQuiescence(Patience.LONG));
+
+      var registry = context.getBean(MeterRegistry.class);
+
+      assertEquals(2, registry.get("fibry.actor.handled").tag("actor", "cart-*").functionCounter().count());
+      assertEquals(0, registry.get("fibry.actor.living").tag("actor", "payments").gauge().value());
+      assertEquals(2, registry.get("fibry.handling").tag("actor", "cart-*").timer().count());
+      assertEquals(1, registry.get("fibry.handling").tag("actor", "other").timer().count());
+    });
+    runner.run(context -> assertNull(context.getBean(MeterRegistry.class).find("fibry.actor.handled").meter()));
+  }
+
+  @Test
+  void contextWithUselessNameOfActorDoesNotStart() {
+    runner.withPropertyValues("fibry.metrics.actors=cart-*,cart-7").run(context -> {
+      Throwable cause = context.getStartupFailure();
+      while (cause.getCause() != null) cause = cause.getCause();
+
+      assertTrue(cause.getMessage().startsWith("\"cart-7\" can match no actor"), cause::getMessage);
     });
   }
 

@@ -2,6 +2,7 @@ package io.fibry.spring.monitoring;
 
 import io.fibry.ActorScope;
 import io.fibry.cluster.Cluster;
+import io.fibry.micrometer.ActorMeters;
 import io.fibry.micrometer.NodeMeters;
 import io.fibry.micrometer.RouteMeters;
 import io.fibry.micrometer.SchedulerMeters;
@@ -15,18 +16,23 @@ import io.fibry.spring.FibryStoreAutoConfiguration;
 import io.fibry.store.Store;
 import io.fibry.store.folder.FolderStore;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.binder.MeterBinder;
+import java.util.List;
 import java.util.Map;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.context.properties.bind.Bindable;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.Environment;
 
 /**
- * Registers Micrometer meters of scopes, message times, HTTP routes, the scheduler of virtual
+ * Registers Micrometer meters of scopes, chosen actors, message times, HTTP routes, the scheduler of virtual
  * threads, stores and the node.
  */
 @AutoConfiguration(after = {FibryAutoConfiguration.class, FibryStoreAutoConfiguration.class,
@@ -51,8 +57,19 @@ public final class FibryMetricsAutoConfiguration {
 
   @Bean
   @ConditionalOnBooleanProperty(name = "fibry.metrics.timers", matchIfMissing = true)
-  ScopeTimers fibryScopeTimers() {
-    return new ScopeTimers();
+  ScopeTimers fibryScopeTimers(Environment environment) {
+    return new ScopeTimers(meteredActors(environment));
+  }
+
+  /** Makes the meters when the context starts, which then fails if names are useless. */
+  @Bean
+  MeterBinder fibryActorMetrics(ActorScope scope, Environment environment) {
+    var actors = meteredActors(environment);
+    return actors.isEmpty() ? registry -> {} : new ActorMeters(scope, actors, Tags.empty())::bindTo;
+  }
+
+  private static List<String> meteredActors(Environment environment) {
+    return Binder.get(environment).bind("fibry.metrics.actors", Bindable.listOf(String.class)).orElse(List.of());
   }
 
   @Configuration(proxyBeanMethods = false)

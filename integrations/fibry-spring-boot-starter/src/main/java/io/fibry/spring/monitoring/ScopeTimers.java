@@ -13,6 +13,11 @@ final class ScopeTimers implements MeterBinder, MessageTiming {
   // both lists are guarded by the monitor
   private final List<MessageMeters> timers = new ArrayList<>();
   private final List<MeterRegistry> registries = new ArrayList<>();
+  private final String[] actors; // names of actors that are timed separately; may be empty
+
+  ScopeTimers(List<String> actors) {
+    this.actors = actors.toArray(String[]::new);
+  }
 
   @Override
   public synchronized void bindTo(MeterRegistry registry) {
@@ -22,7 +27,8 @@ final class ScopeTimers implements MeterBinder, MessageTiming {
 
   @Override
   public synchronized ActorScope.Options applyTo(ActorScope.Options options, String scope) {
-    var meters = new MessageMeters(scope);
+    var all = new MessageMeters(scope);
+    var meters = actors.length == 0 ? all : all.withActors(actors);
     registries.forEach(meters::bindTo);
     timers.add(meters);
     return options.withContextPropagator(meters);
