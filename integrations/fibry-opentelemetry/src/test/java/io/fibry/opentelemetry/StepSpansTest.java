@@ -51,6 +51,29 @@ class StepSpansTest {
 
   record Who() implements Request<Who, String> {}
 
+  /** An exchange, whose request has a trace. */
+  private record ClientStep() implements HandlerStep {
+    @Override
+    public StepKind kind() {
+      return StepKind.EXCHANGE;
+    }
+
+    @Override
+    public String name() {
+      return "GET /";
+    }
+
+    @Override
+    public Map<String, Object> attributes() {
+      return Map.of();
+    }
+
+    @Override
+    public Map<String, String> senderTexts() {
+      return Map.of("traceparent", traceparent("01"));
+    }
+  }
+
   private static final String TRACE = "0af7651916cd43dd8448eb211c80319c";
   private static final String PARENT = "b7ad6b7169203331";
 
@@ -264,29 +287,7 @@ class StepSpansTest {
       }
     };
     var traces = OpenTelemetryTraces.of(telemetry.api());
-    var step = new HandlerStep() {
-      @Override
-      public StepKind kind() {
-        return StepKind.EXCHANGE;
-      }
-
-      @Override
-      public String name() {
-        return "GET /";
-      }
-
-      @Override
-      public Map<String, Object> attributes() {
-        return Map.of();
-      }
-
-      @Override
-      public Map<String, String> senderTexts() {
-        return Map.of("traceparent", traceparent("01"));
-      }
-    };
-
-    try (var observation = traces.beginStep(step)) {
+    try (var observation = traces.beginStep(new ClientStep())) {
       assertEquals(TRACE, Telemetry.currentTrace());
       assertThrows(IllegalStateException.class, () -> observation.ended("500", Optional.of(failure)));
     }
@@ -328,6 +329,22 @@ class StepSpansTest {
     assertEquals(5, traces.stream().distinct().count());
     Patience.eventually(() -> telemetry.spans().size() == 5);
     assertEquals(4, telemetry.spans().stream().filter(it -> it.getParentSpanId().equals(SpanId.getInvalid())).count());
+  }
+
+  @Test
+  void endOfStepRestoresContextDespiteLeakOfHandler() {
+    var traces = OpenTelemetryTraces.of(telemetry.api());
+
+    telemetry.inSpan("test", () -> {
+      var before = Context.current();
+      try (var observation = traces.beginStep(new ClientStep())) {
+        assertEquals(TRACE, Telemetry.currentTrace());
+        Context.root().makeCurrent(); // never closed
+        observation.ended("200", Optional.empty());
+      }
+      assertSame(before, Context.current());
+      return "";
+    });
   }
 
   @Test
