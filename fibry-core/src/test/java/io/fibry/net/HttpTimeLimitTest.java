@@ -15,8 +15,11 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Tests the time limit of routes, with a clock that the tests advance. */
 class HttpTimeLimitTest {
@@ -67,6 +70,23 @@ class HttpTimeLimitTest {
       assertTrue(response.contains("Retry-After: 1"), response);
       assertTrue(logged.text().contains("GET / was answered 503, because the handler took longer than the time limit"),
           logged.text());
+    }
+  }
+
+  @Promise("27.41")
+  @ParameterizedTest
+  @CsvSource({"false, 'text/plain; charset=utf-8'", "true, application/problem+json"})
+  void clientAndLogGetTimeLimitPathAndFailureNumber(boolean hasErrorBody, String type) throws Exception {
+    var routes = HttpRoutes.none().text("GET /orders/{id}", exchange -> waitForever()).withTimeLimit(LIMIT);
+    open(hasErrorBody ? routes.withErrorBody(ErrorBody.problemDetails()) : routes);
+    try (var logged = new Logged()) {
+      var response = responseAfter(LIMIT, "/orders/%3Cb%3E");
+
+      var match = Pattern.compile("GET /orders/<b> took longer than the time limit of 5 s; "
+          + "the log has it as failure ([0-9a-f]{8})").matcher(response);
+      assertTrue(response.contains("Content-Type: " + type + "\r\n") && match.find(), response);
+      assertTrue(logged.text().contains("failure " + match.group(1) + " of GET /orders/"), logged.text());
+      assertTrue(logged.text().contains("because the handler took longer than the time limit of 5 s"), logged.text());
     }
   }
 

@@ -11,6 +11,7 @@ import io.fibry.net.socket.ClientOutput;
 import io.fibry.net.socket.ClientSocket;
 import io.fibry.net.socket.ExchangePermit;
 import io.fibry.net.socket.Listener;
+import io.fibry.text.Durations;
 import io.fibry.text.Lines;
 import java.io.EOFException;
 import java.io.IOException;
@@ -296,8 +297,10 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
 
   private void refuseByKind(ServerResponse response, Throwable failure, ServerExchange exchange) throws IOException {
     if (exchange.isTimeLimitPassed()) {
-      server.log(failure, exchange, "503, because the handler took longer than the time limit of its route");
-      refuse(response, 503);
+      var limit = "the time limit of " + Durations.text(exchange.settings.timeLimit().orElseThrow());
+      server.log(failure, exchange, "503, because the handler took longer than " + limit);
+      refuse(response, 503, HttpStatus.codeAndReason(503) + ": " + exchange + " took longer than " + limit
+          + "; the log has it as failure " + exchange.failureNumber() + "\n");
       return;
     }
     int status = statusByKind(failure);
