@@ -10,6 +10,7 @@ class RawTextsRulesTest {
   /** Expressions whose text needs no escaping, each with its reason. */
   private static final Map<String, String> REASONS = Map.ofEntries(
       Map.entry("HttpConversation.java: thrown", "the text of an HttpException is for the client"),
+      Map.entry("ServerWebSocket.java: thrown", "the text of an HttpException is for the client"),
       Map.entry("ListenerSocket.java: listener", "the text of a Listener"),
       Map.entry("DefaultEntities.java: key", "part(..) escapes it"),
       Map.entry("PoolEntry.java: receiver", "the text of the pool"),

@@ -107,11 +107,20 @@ final class ServerWebSocket implements WebSocketConnection, WebSocketReader.Fram
     if (socket.isClosed() || isClosing()) {
       if (!(failure instanceof InterruptedException || failure instanceof CancellationException))
         exchange.failureLog.log(failure, exchange, "not at all, because the connection was closed");
-    } else if (HttpException.statusOf(failure) == 503) close(CloseFrame.closeWith(CloseFrame.TRY_LATER));
+    } else if (failure instanceof HttpException thrown) closeFor(thrown);
+    else if (HttpException.statusOf(failure) == 503) close(CloseFrame.closeWith(CloseFrame.TRY_LATER));
     else {
       exchange.failureLog.log(failure, exchange, "" + CloseFrame.INTERNAL_ERROR);
       close(new WebSocketClose(CloseFrame.INTERNAL_ERROR, "Internal server error " + exchange.failureNumber()));
     }
+  }
+
+  /** Closes the connection with the text of the exception, which is for the client. */
+  private void closeFor(HttpException thrown) {
+    int code = thrown.status() < 500 ? CloseFrame.POLICY_VIOLATION
+        : thrown.status() == 503 ? CloseFrame.TRY_LATER : CloseFrame.INTERNAL_ERROR;
+    if (code == CloseFrame.INTERNAL_ERROR) exchange.failureLog.log(thrown, exchange, "" + code);
+    close(new WebSocketClose(code, CloseFrame.fitReason(thrown.getMessage())));
   }
 
   private void finish() {
