@@ -3,15 +3,21 @@ package io.fibry.jackson;
 import io.fibry.net.BodyCodec;
 import io.fibry.net.HttpException;
 import io.fibry.text.Lines;
+import java.math.BigDecimal;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonPointer;
 import tools.jackson.core.JsonToken;
+import tools.jackson.core.TokenStreamLocation;
 import tools.jackson.core.exc.InputCoercionException;
 import tools.jackson.core.exc.StreamConstraintsException;
 import tools.jackson.core.exc.StreamReadException;
+import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.exc.MismatchedInputException;
 import tools.jackson.databind.exc.UnrecognizedPropertyException;
 import tools.jackson.databind.exc.ValueInstantiationException;
@@ -28,7 +34,8 @@ import tools.jackson.databind.json.JsonMapper;
  * cannot read at all is a failure of the server.
  *
  * <p>The settings of the mapper decide which bodies are wrong. Jackson ignores unknown fields by
- * default, and reads a missing number as zero. The mapper in the example refuses both.
+ * default, reads a missing number as zero, and 1.5 as the {@code int} 1. The mapper in the example
+ * refuses all three.
  */
 public final class JsonBodyCodec implements BodyCodec {
   // parts of Jackson's texts that show the source, or name a class or an option
@@ -59,15 +66,15 @@ public final class JsonBodyCodec implements BodyCodec {
 
   @Override
   public <T> T read(byte[] body, Class<T> type) {
-    if (body.length == 0) throw refusal("the body is empty; send a " + type.getSimpleName() + " as JSON");
+    if (body.length == 0) throw refusal("the body is empty; send " + kind(type) + " as JSON");
     try {
       T object = mapper.readValue(body, type);
-      if (object == null) throw refusal("the body is null; send a " + type.getSimpleName() + " as JSON");
+      if (object == null) throw refusal("the body is null; send " + kind(type) + " as JSON");
       return object;
     } catch (JacksonException failure) {
       if (failure instanceof ValueInstantiationException && failure.getCause() instanceof NullPointerException cause)
         throw refusalOfNull(failure, cause, body, type);
-      throw refusalOf(failure, type);
+      throw refusalOf(failure, body, type);
     }
   }
 
@@ -94,13 +101,15 @@ public final class JsonBodyCodec implements BodyCodec {
   }
 
   /** Returns the failure itself if the server is at fault. */
-  private static RuntimeException refusalOf(JacksonException failure, Class<?> type) {
+  private RuntimeException refusalOf(JacksonException failure, byte[] body, Class<?> type) {
     return switch (failure) {
       case InputCoercionException number -> refusal(failure, subject(failure) + " is out of range");
       case StreamReadException syntax -> refusal(failure, "malformed JSON: " + problem(syntax));
       case StreamConstraintsException limit -> refusal(failure, problem(limit));
-      case UnrecognizedPropertyException unknown -> refusal(failure, subject(failure) + " is unknown");
-      case MismatchedInputException mismatch -> refusal(failure, subject(failure) + problem(mismatch, type));
+      case UnrecognizedPropertyException unknown -> refusal(locationOf(unknown, body),
+          subject(failure) + problem(unknown));
+      case MismatchedInputException mismatch -> refusal(failure,
+          subject(failure) + problem(mismatch, type) + (isMissing(mismatch) ? unknownField(body, type) : ""));
       case ValueInstantiationException made when made.getCause() instanceof IllegalArgumentException refused -> refusal(
           failure, subject(failure) + " is refused: " + text(Lines.message(refused)));
       default -> failure;
@@ -109,11 +118,69 @@ public final class JsonBodyCodec implements BodyCodec {
 
   private static String problem(MismatchedInputException mismatch, Class<?> type) {
     if (mismatch.getOriginalMessage().startsWith("Trailing token")) return " is followed by more JSON";
-    var token = mismatch.getCurrentToken();
-    if (token == null || token == JsonToken.VALUE_NULL || token == JsonToken.END_OBJECT) return " is missing";
+    if (isMissing(mismatch)) return " is missing";
     var target = mismatch.getTargetType() == null ? type : mismatch.getTargetType();
-    boolean isList = Collection.class.isAssignableFrom(target) || target.isArray();
-    return " is no " + (isList ? "list" : target.getSimpleName());
+    return " is not " + kind(target);
+  }
+
+  private static boolean isMissing(MismatchedInputException mismatch) {
+    var token = mismatch.getCurrentToken();
+    return token == null || token == JsonToken.VALUE_NULL || token == JsonToken.END_OBJECT;
+  }
+
+  /**
+   * Returns the problem of the first unknown field, which may be the missing field, misspelt.
+   * Returns an empty text if there is none, or if the mapper ignores unknown fields.
+   */
+  private String unknownField(byte[] body, Class<?> type) {
+    try {
+      mapper.readerFor(type).without(DeserializationFeature.FAIL_ON_MISSING_CREATOR_PROPERTIES).readValue(body);
+    } catch (UnrecognizedPropertyException unknown) {
+      return "; " + subject(unknown) + problem(unknown);
+    } catch (JacksonException other) {} // the body has another problem, too
+    return "";
+  }
+
+  /**
+   * Finds an unknown field in the body. The exception has no location, because Jackson reports the
+   * field when it has read the whole object. Returns null if the field is not found.
+   */
+  private TokenStreamLocation locationOf(UnrecognizedPropertyException unknown, byte[] body) {
+    var pointer = JsonPointer.empty();
+    for (var step : unknown.getPath())
+      pointer = step.getPropertyName() == null ? pointer.appendIndex(step.getIndex())
+          : pointer.appendProperty(step.getPropertyName());
+    try (var parser = mapper.createParser(body)) {
+      for (var token = parser.nextToken(); token != null; token = parser.nextToken())
+        if (token == JsonToken.PROPERTY_NAME && parser.streamReadContext().pathAsPointer().equals(pointer))
+          return parser.currentTokenLocation();
+    } catch (JacksonException malformed) {} // after the object with the field
+    return null;
+  }
+
+  private static String problem(UnrecognizedPropertyException unknown) {
+    var known = unknown.getKnownPropertyIds();
+    return " is unknown" + (known == null || known.isEmpty() ? ""
+        : "; known are " + text(known.stream().filter(String.class::isInstance).map(String.class::cast).sorted()
+            .collect(Collectors.joining(", "))));
+  }
+
+  /**
+   * Returns the JSON that the client must send for a type. Names of classes of the program are no
+   * matter of the client; those of the JDK, such as UUID or Instant, name a format.
+   */
+  private static String kind(Class<?> type) {
+    if (Collection.class.isAssignableFrom(type) || type.isArray()) return "a list";
+    if (CharSequence.class.isAssignableFrom(type)) return "a text";
+    if (type == boolean.class || type == Boolean.class) return "true or false";
+    if (type == double.class || type == float.class || type == Double.class || type == Float.class
+        || type == BigDecimal.class)
+      return "a number";
+    if (type.isPrimitive() && type != char.class || Number.class.isAssignableFrom(type)) return "an integer";
+    if (type.isEnum()) return "one of its values";
+    boolean isOfJdk = type.isPrimitive() || type.getName().startsWith("java.") && !Map.class.isAssignableFrom(type)
+        && type != Object.class;
+    return isOfJdk ? "a valid " + type.getSimpleName() : "an object";
   }
 
   /** Returns the path of the field with the problem, such as {@code field lines[0].count}. */
@@ -132,7 +199,10 @@ public final class JsonBodyCodec implements BodyCodec {
   }
 
   private static HttpException refusal(JacksonException failure, String problem) {
-    var location = failure.getLocation();
+    return refusal(failure.getLocation(), problem);
+  }
+
+  private static HttpException refusal(TokenStreamLocation location, String problem) {
     return refusal(location == null || location.getLineNr() < 1 ? problem
         : "line " + location.getLineNr() + ", column " + location.getColumnNr() + ": " + problem);
   }

@@ -63,6 +63,7 @@ class JavadocSnippetsTest {
   static final JsonMapper STRICT = JsonMapper.builder()
       .enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)            // such as a misspelt field
       .enable(DeserializationFeature.FAIL_ON_MISSING_CREATOR_PROPERTIES)    // also a missing int
+      .disable(DeserializationFeature.ACCEPT_FLOAT_AS_INT)                  // 1.5 instead of an int
       .build();
 
   static HttpRoutes orders() {

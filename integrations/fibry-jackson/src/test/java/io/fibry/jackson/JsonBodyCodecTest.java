@@ -17,8 +17,12 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.UUID;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -62,16 +66,16 @@ class JsonBodyCodecTest {
 
   @ParameterizedTest
   @CsvSource(delimiter = '|', quoteCharacter = '`', value = {
-    "`` | the body is empty; send a Order as JSON",
-    "null | the body is null; send a Order as JSON",
-    "{\"lines\":[{\"item\":\"tea\",\"count\":\"two\"}]} | line 1, column 33: field lines[0].count is no int",
+    "`` | the body is empty; send an object as JSON",
+    "null | the body is null; send an object as JSON",
+    "{\"lines\":[{\"item\":\"tea\",\"count\":\"two\"}]} | line 1, column 33: field lines[0].count is not an integer",
     "{\"lines\":[{\"item\":\"tea\",\"count\":99999999999}]} | line 1, column 44: field lines[0].count is out of range",
     "{\"lines\":[{\"item\":\"tea\",\"count\":null}]} | line 1, column 33: field lines[0].count is missing",
-    "{\"lines\":[{\"item\":\"tea\",\"weight\":1}]} | field lines[0].weight is unknown",
+    "{\"lines\":[{\"item\":\"tea\",\"weight\":1}]} | line 1, column 25: field lines[0].weight is unknown; known are count, item",
     "{\"lines\":[{\"count\":1}]} | line 1, column 21: field lines[0].item is missing",
     "{\"lines\":[{\"item\":null}]} | line 1, column 23: field lines[0].item is missing",
     "{\"lines\":[{\"item\":\"tea\",\"count\":-1}]} | line 1, column 35: field lines[0] is refused: a count of -1; give 0 or more",
-    "{\"lines\":7} | line 1, column 10: field lines is no list", "[] | line 1, column 1: the body is no Order"})
+    "{\"lines\":7} | line 1, column 10: field lines is not a list", "[] | line 1, column 1: the body is not an object"})
   void clientLearnsWhereItsBodyIsWrong(String body, String expected) {
     assertEquals("400 Bad Request: " + expected, refusal(body, Order.class));
   }
@@ -121,12 +125,35 @@ class JsonBodyCodecTest {
   void strictMapperNamesMissingAndUnknownFields() {
     var strict = JsonBodyCodec.of(JavadocSnippetsTest.STRICT);
 
-    for (var body : List.of("{\"what\":\"hat\",\"cuont\":1}", "{\"what\":\"hat\",\"count\":1,\"color\":1}")) {
-      var refusal = assertThrows(HttpException.class,
-          () -> strict.read(body.getBytes(UTF_8), JavadocSnippetsTest.Order.class)).getMessage();
-      assertTrue(refusal.endsWith(body.contains("color") ? "field color is unknown" : "field count is missing"),
-          refusal);
-    }
+    var texts = Stream
+        .of("{\"what\":\"hat\",\"cuont\":1}", "{\"what\":\"hat\",\n\"count\": 1, \"colors\": [1, 2]}",
+            "{\"what\":\"hat\"}", "{\"what\":\"hat\",\n\"count\":1.5}")
+        .map(body -> assertThrows(HttpException.class,
+            () -> strict.read(body.getBytes(UTF_8), JavadocSnippetsTest.Order.class)).getMessage())
+        .toList();
+
+    assertEquals(List.of(
+        "400 Bad Request: line 1, column 24: field count is missing; field cuont is unknown; known are count, what",
+        "400 Bad Request: line 2, column 13: field colors is unknown; known are count, what",
+        "400 Bad Request: line 1, column 14: field count is missing",
+        "400 Bad Request: line 2, column 9: field count is not an integer"), texts);
+  }
+
+  enum Color {
+    RED
+  }
+  record Kinds(Color color, double price, UUID id, List<String> names, boolean done, Instant at, String text,
+      Map<String, Line> lines, Line line, long number) {}
+
+  @ParameterizedTest
+  @CsvSource(delimiter = '|', value = {"color | [] | one of its values", "color | \"BLUE\" | one of its values",
+    "price | [] | a number", "id | \"x\" | a valid UUID", "names | 7 | a list", "done | \"maybe\" | true or false",
+    "at | \"x\" | a valid Instant", "text | [] | a text", "lines | 7 | an object", "line | 7 | an object",
+    "number | {} | an integer"})
+  void refusalNamesJsonInsteadOfClassOfProgram(String field, String value, String expected) {
+    var text = refusal("{\"" + field + "\":" + value + "}", Kinds.class);
+
+    assertTrue(text.endsWith(": field " + field + " is not " + expected), text);
   }
 
   @Test
