@@ -25,7 +25,7 @@ class NameTableTest {
       var held = new ArrayList<Object>();
       table.decide("till", present -> {
         var infos = ManagementFactory.getThreadMXBean()
-            .getThreadInfo(new long[] { Thread.currentThread().threadId() }, true, false);
+            .getThreadInfo(new long[] {Thread.currentThread().threadId()}, true, false);
         held.addAll(List.of(infos[0].getLockedMonitors()));
         return new CompletableFuture<>();
       });
