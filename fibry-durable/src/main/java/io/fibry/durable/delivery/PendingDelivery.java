@@ -12,6 +12,7 @@ import io.fibry.store.Store;
 import io.fibry.store.StoreClosedException;
 import io.fibry.store.spi.StoreBackend;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -97,7 +98,12 @@ public final class PendingDelivery implements StoreRegistry.Delivery, AutoClosea
       startedAt = now();
       registry.add(this);
     }
-    StoreRegistry.earliestDue(store, kind.name(), id -> isOwnedKey.test(id.key())).forEach(this::deliver);
+    var keys = new ArrayList<String>(); // whose couriers were reserved here
+    StoreRegistry.earliestDue(store, kind.name(), id -> isOwnedKey.test(id.key())).forEach((id, due) -> {
+      if (due.isAfter(now())) dueTimes.add(id.key(), due);
+      else if (reserveCourier(id.key())) keys.add(id.key());
+    });
+    if (!keys.isEmpty()) Thread.ofVirtual().name("couriers of " + kind.name()).start(() -> startCouriers(keys));
   }
 
   @Override
@@ -251,20 +257,50 @@ public final class PendingDelivery implements StoreRegistry.Delivery, AutoClosea
   // ---- couriers
 
   private void wakeCourier(String key) {
+    if (reserveCourier(key)) startCourier(key);
+  }
+
+  /**
+   * Reserves a courier, if the actor has none. From here on senders leave messages to the courier,
+   * and requests wait for it. Returns whether the caller must start the courier.
+   */
+  private boolean reserveCourier(String key) {
     Instant retryAt;
-    boolean isTooEarly;
     synchronized (this) {
-      if (closed) return;
+      if (closed) return false;
       var keyDelivery = keyDelivery(key);
       keyDelivery.needsCourier = true;
-      if (keyDelivery.hasCourier) return;
+      if (keyDelivery.hasCourier) return false;
       retryAt = keyDelivery.retryAt;
-      isTooEarly = retryAt.isAfter(now());
-      keyDelivery.hasCourier = !isTooEarly;
-      if (!isTooEarly) keyDelivery.beginReading();
+      keyDelivery.hasCourier = !retryAt.isAfter(now());
+      if (keyDelivery.hasCourier) {
+        keyDelivery.beginReading();
+        return true;
+      }
     }
-    if (isTooEarly) dueTimes.add(key, retryAt); // DueTimes ignores a time if the key has an earlier time
-    else startCourier(key);
+    dueTimes.add(key, retryAt); // DueTimes ignores a time if the key has an earlier time
+    return false;
+  }
+
+  /**
+   * Starts couriers that were reserved. Waits before each courier until a read is possible, so that
+   * the couriers of many actors neither fill the memory nor delay other fibers. When the delivery is
+   * closed, the remaining couriers are not needed: {@link #close} has sent the held requests.
+   */
+  private void startCouriers(List<String> keys) {
+    for (var key : keys) {
+      readPermits.acquireUninterruptibly();
+      readPermits.release();
+      synchronized (this) {
+        if (closed) return;
+      }
+      try {
+        startCourier(key);
+        Thread.yield(); // lets the courier begin its read
+      } catch (Throwable failure) { // such as a lack of memory: `startCourier` has scheduled another courier
+        registry.failureLog().logUndelivered(kind.id(key), failure);
+      }
+    }
   }
 
   private void startCourier(String key) {
