@@ -25,7 +25,7 @@ import java.util.function.Supplier;
  */
 public record Destination(String name, int maxTells, String subject, String cancelSubject, Supplier<String> messageIds,
     AtomicLong epoch, Supplier<Optional<String>> absenceReason) {
-  private static final int MAX_TELLS_TO_PARTITION = 256;
+  private static final int MAX_TELLS_TO_PARTITION = 512;
   private static final int MAX_TELLS_TO_NAME = 8;
   public static final String KEY = "Fb-K"; // the key of the entity
   public static final String STORE = "Fb-Keep"; // asks the receiver to store the message, and to confirm that
