@@ -19,8 +19,8 @@ import javax.net.ssl.SSLSession;
  * <p>If a handler throws an exception for which {@link HttpException#statusOf} returns 503, such as
  * {@code MailboxFullException}, the connection is closed with 1013. After any other exception it is
  * closed with 1011 and a number that is in the log. An {@link HttpException} closes the connection
- * with its text, cut to 123 bytes: with 1008 if its status is below 500, with 1013 if it is 503, and
- * otherwise with 1011 and an entry in the log. {@link HttpRoutes#onFailure} has no effect.
+ * with its text, cut to 123 bytes. The code is 1008 if its status is below 500, 1013 if it is 503,
+ * and otherwise 1011 with an entry in the log. {@link HttpRoutes#onFailure} has no effect.
  * Code {@linkplain HttpRoutes#intercept around} the route may refuse the request and set headers of
  * the response, and continues when the conversation is over.
  */
