@@ -143,6 +143,21 @@ public interface HttpServer extends Exitable {
   /** {@return the counts and times of each route since the server was opened} */
   List<RouteStats> stats();
 
+  /**
+   * The load of a server at one moment.
+   *
+   * @param working exchanges whose handlers are at work; probes and WebSockets are not counted
+   * @param waiting further exchanges, which wait for their clients to send or read
+   * @param maxExchanges how many exchanges may be at work ({@link HttpOptions#withMaxExchanges})
+   * @param connections open connections, with idle connections and WebSockets
+   * @param cutOffClients clients that were cut off because they exceeded a limit, such as clients
+   * that did not read; the closing of idle connections does not count
+   */
+  record ServerLoad(int working, int waiting, int maxExchanges, int connections, long cutOffClients) {}
+
+  /** {@return the load of the server now, and how many clients it has cut off} */
+  ServerLoad load();
+
   /** Code that is called at the end of each exchange, by {@link #onExchangeEnd}. */
   @FunctionalInterface
   interface ExchangeListener {

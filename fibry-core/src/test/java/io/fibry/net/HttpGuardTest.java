@@ -172,6 +172,9 @@ class HttpGuardTest {
         assertTrue(talk("POST /in/health HTTP/1.1\r\n" + HOST + "Connection: close\r\nContent-Length: 2\r\n\r\nup")
             .endsWith("\r\n\r\nup"));
       assertEquals("503", code(RawClient.get("/")));
+      var load = server.load();
+      assertEquals("1 0 1 true", load.working() + " " + load.waiting() + " " + load.maxExchanges() + " "
+          + (load.connections() >= 1));
       gate.open();
       assertEquals("200", RawClient.codes(Patience.value(response)));
       assertEquals("200", code(RawClient.get("/")));

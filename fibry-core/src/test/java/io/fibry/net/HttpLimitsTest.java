@@ -92,7 +92,7 @@ class HttpLimitsTest {
     }
   }
 
-  @Promise("27.5")
+  @Promise({"27.5", "27.43"})
   @Test
   void clientThatDoesNotReadIsCutOffAtWriteLimit() throws Exception {
     var failure = new CompletableFuture<Throwable>();
@@ -114,6 +114,22 @@ class HttpLimitsTest {
 
       assertTrue(failure.join().getMessage().contains("did not take what was written to it within 5 s"),
           failure.join().toString());
+      Patience.eventually(() -> server.load().cutOffClients() == 1);
+    }
+  }
+
+  @Promise("27.43")
+  @Test
+  void closedIdleConnectionIsNotCountedAsCutOff() throws Exception {
+    open(routes -> routes.text("/", exchange -> "x"), o -> o.withIdleLimit(Duration.ofSeconds(10)));
+    try (var client = new RawClient(server.port())) {
+      client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n").readResponse();
+      var end = client.readToEndLater();
+
+      advanceUntil(end);
+
+      Patience.eventually(() -> server.load().connections() == 0);
+      assertEquals(0, server.load().cutOffClients());
     }
   }
 

@@ -161,6 +161,13 @@ public final class HttpListener extends Listener<HttpServer> implements HttpServ
   }
 
   @Override
+  public ServerLoad load() {
+    int admitted = permits.admitted();
+    int working = Math.min(permits.atWork(), admitted); // the counts may change between the two reads
+    return new ServerLoad(working, admitted - working, settings.maxExchanges(), openConnections(), cutOffs());
+  }
+
+  @Override
   protected Conversation conversation(ClientSocket socket, ActorBuilder<Object> builder) {
     return new HttpConversation(this, routes, settings, socket, new ClientInput(socket), new ClientOutput(socket),
         builder);

@@ -68,6 +68,7 @@ public final class ClientSocket implements AutoCloseable {
   private volatile boolean closed; // changes to true once, by compare-and-set, so one thread closes
   // Why the connection was cut off; written once, before the close; read by calls that fail
   private volatile String reason;
+  public volatile boolean wasCutOff; // because of a limit; written before the socket is closed
   private volatile boolean isLimitPassed; // whether a limit was exceeded; written before `reason`
   private final ClientErrors clientErrors = new ClientErrors();
   private final SocketDependents dependents = new SocketDependents();
@@ -352,6 +353,7 @@ public final class ClientSocket implements AutoCloseable {
   }
 
   private void resetOnClose() {
+    wasCutOff = isLimitPassed;
     transport.resetOnClose();
     var currentTarget = target;
     if (currentTarget != null) PlainTransport.resetOnClose(currentTarget);

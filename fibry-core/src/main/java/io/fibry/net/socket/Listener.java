@@ -23,6 +23,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import javax.net.ssl.SSLEngine;
@@ -80,6 +81,7 @@ public abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
   private final Semaphore permits;
   // added by the accepting fiber, removed by the actors of the clients
   private final Set<Client> clients = new ConcurrentSkipListSet<>(Comparator.comparingLong(client -> client.number));
+  private final LongAdder cutOffs = new LongAdder(); // clients that were cut off because of a limit
   private final LimitChecker limitChecker;
   private final Thread acceptFiber;
   private final LogThrottle clientErrorThrottle;
@@ -229,6 +231,7 @@ public abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
       socket.close();
       releasePermit();
       clients.remove(this);
+      if (socket.wasCutOff) cutOffs.increment();
       if (isStopping() && clients.isEmpty()) drained.countDown();
     }
 
@@ -265,6 +268,16 @@ public abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
    */
   private void checkLimits(long now) {
     for (var client : clients) client.socket.checkLimits(now);
+  }
+
+  /** Returns the number of open connections. */
+  protected final int openConnections() {
+    return clients.size();
+  }
+
+  /** Returns how many clients were cut off because of a limit. */
+  protected final long cutOffs() {
+    return cutOffs.sum();
   }
 
   public final List<Conversation> conversations() {

@@ -127,6 +127,7 @@ final class ServerWebSocket implements WebSocketConnection, WebSocketReader.Fram
     socket.stopTracking();
     outbox.finish();
     var reason = slowReason != null ? slowReason : socket.exceededLimit();
+    if (slowReason != null) socket.wasCutOff = true; // by a close frame, without a reset
     if (reason != null) exchange.failureLog.logCutOff(new SocketTimeoutException(reason));
     var timer = closeTimer;
     if (timer != null) socket.limitEachRead(ListenerLimits.NO_LIMIT); // the timer ends the reads

@@ -84,7 +84,7 @@ class WebSocketSlowClientTest {
 
   // ---- the close of a slow client
 
-  @Promise({"27.16", "27.32"})
+  @Promise({"27.16", "27.32", "27.43"})
   @Test
   void cutOffClientGetsMessageInProgressAndCloseWithReason() throws IOException {
     try (var logged = new Logged(); var peer = openSlowClient()) {
@@ -105,6 +105,7 @@ class WebSocketSlowClientTest {
       assertEquals(reason, timeout(Patience.value(outcome)).getMessage());
       assertEquals(accepted + 1, letters.messages(DeadLetter.Reason.DISCONNECTED).size());
       Patience.eventually(() -> logged.entriesAbout("'web'").contains(reason));
+      Patience.eventually(() -> server.load().cutOffClients() == 1);
     }
   }
 
