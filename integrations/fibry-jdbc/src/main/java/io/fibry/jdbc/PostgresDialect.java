@@ -33,7 +33,7 @@ final class PostgresDialect {
       select set_config('idle_in_transaction_session_timeout', ?, true), set_config('synchronous_commit',
         case current_setting('synchronous_commit') when 'off' then 'on' else current_setting('synchronous_commit') end,
         true),
-        """ + READ_BY_INDEX;
+      """ + READ_BY_INDEX;
 
   private static final List<String> SCHEMA = List.of("""
       create table fibry_format (version integer not null)""", """
