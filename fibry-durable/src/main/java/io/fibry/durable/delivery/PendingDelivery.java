@@ -261,8 +261,8 @@ public final class PendingDelivery implements StoreRegistry.Delivery, AutoClosea
   }
 
   /**
-   * Reserves a courier, if the actor has none. From here on senders leave messages to the courier,
-   * and requests wait for it. Returns whether the caller must start the courier.
+   * Reserves a courier, if the actor has none. Senders then leave messages to the courier, and
+   * requests wait for it. Returns whether the caller must start the courier.
    */
   private boolean reserveCourier(String key) {
     Instant retryAt;
@@ -283,9 +283,9 @@ public final class PendingDelivery implements StoreRegistry.Delivery, AutoClosea
   }
 
   /**
-   * Starts couriers that were reserved. Waits before each courier until a read is possible, so that
-   * the couriers of many actors neither fill the memory nor delay other fibers. When the delivery is
-   * closed, the remaining couriers are not needed: {@link #close} has sent the held requests.
+   * Starts couriers that were reserved. Before each courier it waits until a read is possible. Thus
+   * the couriers of many actors neither fill the memory nor delay other fibers. After the delivery
+   * was closed, no more couriers are needed, because {@link #close} has sent the held requests.
    */
   private void startCouriers(List<String> keys) {
     for (var key : keys) {

@@ -13,14 +13,14 @@ import java.util.concurrent.CompletableFuture;
  * thousand new actors need no thousand commits. Thread-safe.
  *
  * <p>Each load adds itself to a queue, and then starts a task. A task takes the first loads of the
- * queue, as many as fit into a transaction. A task that finds no load does nothing. So no load stays
- * in the queue: it was added before its task, and if its task does not take it, another task did,
- * or an earlier load was taken whose own task still comes.
+ * queue, as many as fit into a transaction. A task that finds no load does nothing. No load stays
+ * in the queue: each task takes at least one load if any waits, and there are never fewer tasks to
+ * come than waiting loads.
  *
- * <p>If the shared transaction fails, each of its actors is loaded by a transaction of its own. So
- * an actor whose row is locked or whose turns are damaged delays the other actors by a tenth of a
- * second at most, and fails none of them. If the outcome of the commit is unknown, some lives may
- * have begun twice, which does no harm: only the later one can store turns.
+ * <p>If the shared transaction fails, each of its actors is loaded by a transaction of its own. A
+ * locked row of an actor delays the other loads by a tenth of a second at most. Neither a locked
+ * row nor damaged turns fail another load. If the outcome of the commit is unknown, an actor may
+ * have begun two lives. This does no harm, because only the later life can store turns.
  */
 final class ActorLoader {
   static final int MAX_LOADS = 32; // of a transaction

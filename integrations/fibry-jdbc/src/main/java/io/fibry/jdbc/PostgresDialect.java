@@ -58,9 +58,9 @@ final class PostgresDialect {
   private static final String SET_LOCK_LIMIT = "select set_config('lock_timeout', '100', true);\n";
 
   /**
-   * The commit of first lives ({@code xmax = 0}: the row is new) does not wait for the disk. A crash
-   * of the database may then undo the begin, but no earlier life exists that could become valid
-   * again. The first turn waits for the disk, which then has both.
+   * The commit of first lives ({@code xmax = 0}: the row is new) does not wait for the disk. A
+   * crash of the database may then undo the begin, but no earlier life exists that could become
+   * valid again. The first turn waits for the disk, which then has both.
    *
    * <p>Lives grow by a random number. The process of a life whose begin was undone may still run,
    * also after a failover to a replica that was behind. A later life must not get the same number,
