@@ -3,11 +3,7 @@ package io.fibry.examples.tour;
 import java.util.List;
 import java.util.Locale;
 
-/**
- * A measurement of Fibry and of its reference, in nanoseconds or bytes.
- *
- * @param onCarriers Fibry's value on carriers; NaN if it was not measured
- */
+/** A measurement of Fibry and of its reference; {@code onCarriers} is NaN if not measured. */
 public record Row(Unit unit, String ours, double value, double onCarriers, String theirs, double reference) {
   Row(Unit unit, String ours, double value, String theirs, double reference) {
     this(unit, ours, value, Double.NaN, theirs, reference);
