@@ -1,6 +1,8 @@
 package io.fibry.cluster;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorContext;
 import io.fibry.ActorSystem;
@@ -10,7 +12,7 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Tests a cluster on a JVM without the flight recorder. */
+/** Tests a cluster in JVMs that do not start the flight recorder, or do not have it. */
 class RecorderJvmTest {
   record Count() implements Request<Count, Integer> {}
 
@@ -31,6 +33,16 @@ class RecorderJvmTest {
   void clusterRunsWithoutFlightRecorder() {
     try (var child = Child.java(List.of("--limit-modules", "java.base"), Program.class)) {
       assertEquals("1, false", child.awaitExit(0));
+    }
+  }
+
+  @Test
+  void clusterLoadsNoEventClassWithoutRecording() {
+    try (var child = Child.java(List.of("-Xlog:class+load"), Program.class)) {
+      String log = child.awaitExit(0);
+
+      assertTrue(log.contains("io.fibry.cluster.membership.ClusterEvents "), log);
+      assertFalse(log.contains("jdk.jfr.internal.MetadataRepository"), log);
     }
   }
 }

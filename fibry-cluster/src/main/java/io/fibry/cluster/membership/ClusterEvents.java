@@ -3,24 +3,30 @@ package io.fibry.cluster.membership;
 import jdk.jfr.Category;
 import jdk.jfr.Description;
 import jdk.jfr.Event;
+import jdk.jfr.FlightRecorder;
+import jdk.jfr.FlightRecorderListener;
 import jdk.jfr.Label;
 import jdk.jfr.Name;
 import jdk.jfr.StackTrace;
 import jdk.jfr.Threshold;
 
 /**
- * Records the JFR events of nodes. This costs nothing until JFR starts and instruments the nested
- * classes. Without the module jdk.jfr the constant events are null, and no nested class is loaded.
- * No method of this class may assign an object of a nested class to a variable of its superclass.
- * The verifier would load the nested class, and fail without the module.
+ * Records the JFR events of nodes. The nested classes are loaded when JFR starts, because the JVM
+ * takes long to load a class of events. Without the module jdk.jfr no nested class is loaded. No
+ * method of this class may assign an object of a nested class to a variable of its superclass or
+ * interface. The verifier would load the nested class, and fail without the module.
  */
 public final class ClusterEvents {
-  private static final boolean IS_JFR_PRESENT = isJfrPresent();
-  private static final RemoteRequestEvent REQUEST = IS_JFR_PRESENT ? new RemoteRequestEvent() : null;
-  private static final RemotePressureEvent PRESSURE = IS_JFR_PRESENT ? new RemotePressureEvent() : null;
-  private static final PartitionMoveEvent MOVE = IS_JFR_PRESENT ? new PartitionMoveEvent() : null;
-  private static final HeartbeatEvent HEARTBEAT = IS_JFR_PRESENT ? new HeartbeatEvent() : null;
-  private static final LeaseLapseEvent LAPSE = IS_JFR_PRESENT ? new LeaseLapseEvent() : null;
+  /**
+   * One object of each event class; null until the recorder starts. Written by the thread that
+   * starts it, before a recording begins, and read by all threads. Its fields are final, so each
+   * thread that reads the object sees the prototypes.
+   */
+  private static NodePrototypes prototypes;
+
+  static {
+    if (isJfrPresent()) NodeRecorderStart.await();
+  }
 
   private ClusterEvents() {}
 
@@ -37,7 +43,8 @@ public final class ClusterEvents {
 
   /** Begins the event of a request. Returns null if requests are not recorded. */
   public static Object beginRequest() {
-    if (REQUEST == null || !REQUEST.isEnabled()) return null;
+    var known = prototypes;
+    if (known == null || !known.request.isEnabled()) return null;
     var event = new RemoteRequestEvent();
     event.begin();
     return event;
@@ -59,7 +66,8 @@ public final class ClusterEvents {
    * Begins the event of a sender that waits for capacity. Returns null if waits are not recorded.
    */
   public static Object beginWait() {
-    if (PRESSURE == null || !PRESSURE.isEnabled()) return null;
+    var known = prototypes;
+    if (known == null || !known.pressure.isEnabled()) return null;
     var event = new RemotePressureEvent();
     event.begin();
     return event;
@@ -78,7 +86,8 @@ public final class ClusterEvents {
 
   /** Begins the event of a move. Returns null if moves are not recorded. */
   public static Object beginMove() {
-    if (MOVE == null || !MOVE.isEnabled()) return null;
+    var known = prototypes;
+    if (known == null || !known.move.isEnabled()) return null;
     var event = new PartitionMoveEvent();
     event.begin();
     return event;
@@ -99,7 +108,8 @@ public final class ClusterEvents {
 
   /** Begins the event of a heartbeat. Returns null if heartbeats are not recorded. */
   static Object beginHeartbeat() {
-    if (HEARTBEAT == null || !HEARTBEAT.isEnabled()) return null;
+    var known = prototypes;
+    if (known == null || !known.heartbeat.isEnabled()) return null;
     var event = new HeartbeatEvent();
     event.begin();
     return event;
@@ -116,11 +126,33 @@ public final class ClusterEvents {
   }
 
   static void recordLapse(String node, String reason) {
-    if (LAPSE == null || !LAPSE.isEnabled()) return;
+    var known = prototypes;
+    if (known == null || !known.lapse.isEnabled()) return;
     var event = new LeaseLapseEvent();
     event.node = node;
     event.reason = reason;
     event.commit();
+  }
+
+  /** Makes the prototypes when the recorder starts, or at once if it has started. */
+  private static final class NodeRecorderStart implements FlightRecorderListener {
+    static void await() {
+      FlightRecorder.addListener(new NodeRecorderStart());
+    }
+
+    @Override
+    public void recorderInitialized(FlightRecorder recorder) {
+      prototypes = new NodePrototypes();
+    }
+  }
+
+  /** One object of each event class, which tells whether events of this class are recorded. */
+  private static final class NodePrototypes {
+    final RemoteRequestEvent request = new RemoteRequestEvent();
+    final RemotePressureEvent pressure = new RemotePressureEvent();
+    final PartitionMoveEvent move = new PartitionMoveEvent();
+    final HeartbeatEvent heartbeat = new HeartbeatEvent();
+    final LeaseLapseEvent lapse = new LeaseLapseEvent();
   }
 
   @Name("fibry.RemoteRequest")

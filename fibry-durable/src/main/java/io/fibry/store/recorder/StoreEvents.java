@@ -5,6 +5,8 @@ import jdk.jfr.Category;
 import jdk.jfr.DataAmount;
 import jdk.jfr.Description;
 import jdk.jfr.Event;
+import jdk.jfr.FlightRecorder;
+import jdk.jfr.FlightRecorderListener;
 import jdk.jfr.Label;
 import jdk.jfr.Name;
 import jdk.jfr.StackTrace;
@@ -12,20 +14,23 @@ import jdk.jfr.Threshold;
 import jdk.jfr.Timespan;
 
 /**
- * The events of stores for Java Flight Recorder. They cost nothing until the recorder starts and
- * rewrites the nested classes. Each type of events has a prototype, an instance that says whether
- * the type is recorded. Without the module {@code jdk.jfr} the prototypes are null, and no nested
- * class is loaded. No method here may convert a nested class to its superclass, because the
+ * The events of stores for Java Flight Recorder. Each type of events has a prototype, an instance
+ * that says whether the type is recorded. The prototypes are made when the recorder starts, because
+ * the JVM takes long to load a class of events. Without the module {@code jdk.jfr} no nested class
+ * is loaded. No method here may convert a nested class to its superclass or interface, because the
  * verifier would then load the class.
  */
 public final class StoreEvents {
-  private static final boolean IS_JFR_PRESENT = isJfrPresent();
-  // The prototypes.
-  private static final CommitEvent COMMIT = IS_JFR_PRESENT ? new CommitEvent() : null;
-  private static final LoadEvent LOAD = IS_JFR_PRESENT ? new LoadEvent() : null;
-  private static final CompactionEvent COMPACTION = IS_JFR_PRESENT ? new CompactionEvent() : null;
-  private static final StoreFullEvent FULL = IS_JFR_PRESENT ? new StoreFullEvent() : null;
-  private static final StoreBrokenEvent BROKEN = IS_JFR_PRESENT ? new StoreBrokenEvent() : null;
+  /**
+   * One object of each event class; null until the recorder starts. Written by the thread that
+   * starts it, before a recording begins, and read by all threads. Its fields are final, so each
+   * thread that reads the object sees the prototypes.
+   */
+  private static StorePrototypes prototypes;
+
+  static {
+    if (isJfrPresent()) StoreRecorderStart.await();
+  }
 
   private StoreEvents() {}
 
@@ -39,8 +44,9 @@ public final class StoreEvents {
   }
 
   /**
-   * Initializes this class, which makes the prototypes. Called while a store is opened or a kind is
-   * defined, because a class whose initialization fails for lack of stack can never be used again.
+   * Initializes this class, which then waits for the recorder. Called while a store is opened or a
+   * kind is defined, because a class whose initialization fails for lack of stack can never be used
+   * again.
    */
   public static void prepare() {}
 
@@ -48,7 +54,8 @@ public final class StoreEvents {
 
   /** Returns the event of a commit that begins; null if commits are not recorded. */
   public static Object beginCommit() {
-    if (COMMIT == null || !COMMIT.isEnabled()) return null;
+    var known = prototypes;
+    if (known == null || !known.commit.isEnabled()) return null;
     var event = new CommitEvent();
     event.begin();
     event.began = System.nanoTime();
@@ -86,7 +93,8 @@ public final class StoreEvents {
 
   /** Returns the event of a load that begins; null if loads are not recorded. */
   public static Object beginLoad() {
-    if (LOAD == null || !LOAD.isEnabled()) return null;
+    var known = prototypes;
+    if (known == null || !known.load.isEnabled()) return null;
     var event = new LoadEvent();
     event.begin();
     return event;
@@ -108,7 +116,8 @@ public final class StoreEvents {
 
   /** Returns the event of a compaction that begins; null if compactions are not recorded. */
   public static Object beginCompaction() {
-    if (COMPACTION == null || !COMPACTION.isEnabled()) return null;
+    var known = prototypes;
+    if (known == null || !known.compaction.isEnabled()) return null;
     var event = new CompactionEvent();
     event.begin();
     return event;
@@ -128,7 +137,8 @@ public final class StoreEvents {
 
   /** Records that the disk refused a new file of this size in bytes. */
   public static void recordFull(Object store, String segment, long size, Throwable refusal) {
-    if (FULL == null || !FULL.isEnabled()) return;
+    var known = prototypes;
+    if (known == null || !known.full.isEnabled()) return;
     var event = new StoreFullEvent();
     event.store = store.toString();
     event.segment = segment;
@@ -138,7 +148,8 @@ public final class StoreEvents {
   }
 
   public static void recordBroken(Object store, String problem, Throwable failure) {
-    if (BROKEN == null || !BROKEN.isEnabled()) return;
+    var known = prototypes;
+    if (known == null || !known.broken.isEnabled()) return;
     var event = new StoreBrokenEvent();
     event.store = store.toString();
     event.problem = problem;
@@ -156,6 +167,27 @@ public final class StoreEvents {
     } catch (Throwable unprintable) {
       return failure.getClass().getName();
     }
+  }
+
+  /** Makes the prototypes when the recorder starts, or at once if it has started. */
+  private static final class StoreRecorderStart implements FlightRecorderListener {
+    static void await() {
+      FlightRecorder.addListener(new StoreRecorderStart());
+    }
+
+    @Override
+    public void recorderInitialized(FlightRecorder recorder) {
+      prototypes = new StorePrototypes();
+    }
+  }
+
+  /** One object of each event class, which tells whether events of this class are recorded. */
+  private static final class StorePrototypes {
+    final CommitEvent commit = new CommitEvent();
+    final LoadEvent load = new LoadEvent();
+    final CompactionEvent compaction = new CompactionEvent();
+    final StoreFullEvent full = new StoreFullEvent();
+    final StoreBrokenEvent broken = new StoreBrokenEvent();
   }
 
   @Category("Fibry")

@@ -1,5 +1,8 @@
 package io.fibry.store.folder;
 
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import io.fibry.ActorSystem;
 import io.fibry.Request;
 import io.fibry.durable.Durable;
@@ -9,7 +12,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests a store in a JVM without the flight recorder. */
+/** Tests a store in JVMs that do not start the flight recorder, or do not have it. */
 class RecorderJvmTest {
 
   record Count() implements Request<Count, Long> {}
@@ -33,6 +36,16 @@ class RecorderJvmTest {
     try (var child = Child.java(List.of("--limit-modules", "java.base"), Program.class, folder.toString())) {
       child.awaitLine("1, false");
       child.awaitExit(0);
+    }
+  }
+
+  @Test
+  void storeLoadsNoEventClassWithoutRecording(@TempDir Path folder) {
+    try (var child = Child.java(List.of("-Xlog:class+load"), Program.class, folder.toString())) {
+      String log = child.awaitExit(0);
+
+      assertTrue(log.contains("io.fibry.store.recorder.StoreEvents "), log);
+      assertFalse(log.contains("jdk.jfr.internal.MetadataRepository"), log);
     }
   }
 }
