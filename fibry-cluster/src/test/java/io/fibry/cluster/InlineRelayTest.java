@@ -101,7 +101,9 @@ class InlineRelayTest {
     }
   }
 
-  /** Sends messages and requests alternately. Returns a wrong count, or -1 if all counts are right. */
+  /**
+   * Sends messages and requests alternately. Returns a wrong count, or -1 if all counts are right.
+   */
   private static int sendAndCount(Actor<Entry> counter, int sender) {
     int sent = 0;
     for (int round = 0; round < 300; round++) {

@@ -7,9 +7,9 @@ import java.util.Objects;
 
 /**
  * The limit of a request that is probably answered long before its limit. Libraries that carry
- * requests between processes set such a limit for each request. To set and to cancel it costs much
- * less than with {@link Scheduler#schedule}, because requests that are answered within a few
- * milliseconds need no timer. Thread-safe.
+ * requests between processes set such a limit for each request. Such a limit costs much less than a
+ * timer of {@link Scheduler#schedule}, because requests that are answered within a few milliseconds
+ * need no timer. Thread-safe.
  */
 public final class RequestTimeout {
   private RequestTimeout() {}

@@ -45,7 +45,8 @@ public interface ClusterTransport extends AutoCloseable {
 
   /**
    * Returns whether {@link #publish} and {@link #request} never wait, and call no reader on the
-   * calling thread. Then a request is sent on the thread of its asker, without a switch of threads.
+   * calling thread. If so, a request is sent on the thread of its asker, without a switch of
+   * threads.
    *
    * @return by default false; always the same
    */
