@@ -2,7 +2,6 @@ package io.fibry.nats.transport;
 
 import io.fibry.cluster.spi.WireMessage;
 import io.nats.client.Message;
-import io.nats.client.impl.Headers;
 import io.nats.client.impl.NatsMessage;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
@@ -16,16 +15,12 @@ final class WireMessageConverter {
 
   private WireMessageConverter() {}
 
-  static Headers headers(WireMessage wire) {
-    var headers = new Headers();
-    wire.headers().forEach((name, text) -> headers.put(name, encode(text)));
-    return headers;
-  }
-
-  static NatsMessage.Builder toNatsMessage(WireMessage wire, Headers headers) {
+  /** Converts a message; empty {@code headers} mean that the message has none. */
+  static NatsMessage.Builder toNatsMessage(WireMessage wire, Optional<SerializedHeaders> headers) {
     var message = NatsMessage.builder().subject(wire.subject()).data(wire.body());
     wire.replyTo().ifPresent(message::replyTo);
-    return headers.isEmpty() ? message : message.headers(headers);
+    headers.ifPresent(message::headers);
+    return message;
   }
 
   static WireMessage toWireMessage(Message message) {
