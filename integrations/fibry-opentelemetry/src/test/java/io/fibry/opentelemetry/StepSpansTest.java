@@ -112,7 +112,7 @@ class StepSpansTest {
 
   private static Object attribute(SpanData span, String name) {
     return span.getAttributes().asMap().entrySet().stream().filter(it -> it.getKey().getKey().equals(name))
-        .map(it -> (Object) it.getValue()).findFirst().orElse(null);
+        .map(it -> it.getValue()).findFirst().orElse(null);
   }
 
   private Set<String> traces() {
