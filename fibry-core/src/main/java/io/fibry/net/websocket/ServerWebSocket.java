@@ -1,6 +1,7 @@
 package io.fibry.net.websocket;
 
 import io.fibry.Actor;
+import io.fibry.ActorScope;
 import io.fibry.Handler;
 import io.fibry.block.StackSafeLock;
 import io.fibry.net.HttpException;
@@ -45,6 +46,7 @@ final class ServerWebSocket implements WebSocketConnection, WebSocketReader.Fram
 
   private final ServerExchange exchange;
   private final ClientSocket socket;
+  private final ActorScope scope;
   private final Scheduler clock;
   private final Optional<String> subprotocol;
   private final WebSocketReader messages;
@@ -69,7 +71,9 @@ final class ServerWebSocket implements WebSocketConnection, WebSocketReader.Fram
   ServerWebSocket(ServerExchange exchange, WebSocketSettings settings, Optional<String> subprotocol) {
     this.exchange = exchange;
     this.socket = exchange.socket;
-    this.clock = BlockBuilder.of(exchange.builder).scheduler();
+    var builder = BlockBuilder.of(exchange.builder);
+    this.scope = builder.scope();
+    this.clock = builder.scheduler();
     this.subprotocol = subprotocol;
     this.messages = new WebSocketReader(exchange.body.in, settings, this);
     this.texts = new WebSocketValueReader<>(messages, text -> text);
@@ -260,8 +264,10 @@ final class ServerWebSocket implements WebSocketConnection, WebSocketReader.Fram
     close(normalClose());
   }
 
+  /** Considers the scope, too, because a closing scope may end the outbox before the server. */
   private WebSocketClose normalClose() {
-    return CloseFrame.closeWith(socket.shutdown.hasBegun() ? CloseFrame.GOING_AWAY : CloseFrame.NORMAL);
+    boolean isServerEnding = socket.shutdown.hasBegun() || scope.isClosed();
+    return CloseFrame.closeWith(isServerEnding ? CloseFrame.GOING_AWAY : CloseFrame.NORMAL);
   }
 
   @Override

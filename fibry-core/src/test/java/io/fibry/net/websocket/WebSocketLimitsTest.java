@@ -322,6 +322,23 @@ class WebSocketLimitsTest {
     }
   }
 
+  /** Many clients, because the scope ends the actor of one of them before the server. */
+  @Promise("27.20")
+  @Test
+  void endOfScopeClosesWebSocketsWith1001() {
+    open(o -> o);
+    var peers = new ArrayList<WebSocketPeer>();
+    for (int i = 0; i < 20; i++) peers.add(sendAndAwait(connect()));
+    var closer = Patience.startFiber(scope::close);
+
+    for (var peer : peers) {
+      assertEquals("close 1001", peer.next().toString());
+      peer.close(1001);
+    }
+    Patience.awaitEnd(closer);
+    peers.forEach(WebSocketPeer::close);
+  }
+
   @Promise("27.20")
   @Test
   void runningHandlerIsInterruptedAtDrainLimit() {
