@@ -18,7 +18,8 @@ import javax.management.ObjectName;
  * {@snippet class="io.fibry.micrometer.SchedulerMetersTest" region="scheduler"}
  *
  * <p>The gauges need Java 24 or newer, and the module {@code jdk.management}. Otherwise
- * {@link #bindTo} registers no gauge. A gauge is never NaN. The threads of {@code fibry-carriers} are not counted.
+ * {@link #bindTo} registers no gauge. A gauge is never NaN. The threads of {@code fibry-carriers}
+ * are not counted.
  */
 public final class SchedulerMeters implements MeterBinder, AutoCloseable {
   private static final String BEAN = "jdk.management:type=VirtualThreadScheduler";
