@@ -32,8 +32,8 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
 
 /**
- * Registers Micrometer meters of scopes, chosen actors, message times, HTTP routes, the scheduler of virtual
- * threads, stores and the node.
+ * Registers Micrometer meters of scopes, chosen actors, message times, HTTP routes, the scheduler
+ * of virtual threads, stores and the node.
  */
 @AutoConfiguration(after = {FibryAutoConfiguration.class, FibryStoreAutoConfiguration.class,
   FibryClusterAutoConfiguration.class},
