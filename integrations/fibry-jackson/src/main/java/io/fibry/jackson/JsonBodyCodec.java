@@ -166,8 +166,8 @@ public final class JsonBodyCodec implements BodyCodec {
   }
 
   /**
-   * Returns the JSON that the client must send for a type. Names of classes of the program are no
-   * matter of the client; those of the JDK, such as UUID or Instant, name a format.
+   * Returns the JSON that the client must send for a type. No class of the program is named. A name
+   * of the JDK, such as UUID or Instant, is shown because it names a format.
    */
   private static String kind(Class<?> type) {
     if (Collection.class.isAssignableFrom(type) || type.isArray()) return "a list";
