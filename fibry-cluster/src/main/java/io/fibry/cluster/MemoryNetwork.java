@@ -6,7 +6,7 @@ import io.fibry.FailurePolicy;
 import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.cluster.spi.WireMessage;
 import io.fibry.pubsub.Subscription;
-import io.fibry.spi.RequestTimeout;
+import io.fibry.spi.BlockBuilder;
 import io.fibry.store.MemoryStore;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
@@ -29,6 +29,7 @@ import java.util.function.Consumer;
 public final class MemoryNetwork implements ClusterNetwork {
   private static final int MAX_BYTES = 1 << 20;
   private static final Duration DRAIN_TIMEOUT = Duration.ofSeconds(5); // for a closed subscriber to read its messages
+  private static final BlockBuilder<?> LIMITS = BlockBuilder.of(ActorSystem.anonymous()); // starts limits of requests
   private static final String REPLY_PREFIX = "_answer.";
 
   /** A subscriber, whose messages wait in the mailbox of an actor. Thread-safe. */
@@ -133,7 +134,7 @@ public final class MemoryNetwork implements ClusterNetwork {
   void request(WireMessage message, Duration limit, CompletableFuture<WireMessage> answer) {
     String subject = REPLY_PREFIX + lastRequestNumber.incrementAndGet();
     pendingRequests.put(subject, answer);
-    var timer = RequestTimeout.start(clock, limit,
+    var timer = LIMITS.startTimeout(clock, limit,
         () -> answer.completeExceptionally(new TransportException(TransportException.Failure.TIMED_OUT,
             "no answer from " + message.subject() + " came in time")));
     answer.whenComplete((value, failure) -> {

@@ -114,6 +114,19 @@ public interface BlockBuilder<M> extends ActorBuilder<M> {
   String describeRequest(Object request);
 
   /**
+   * Starts the limit of a request to another process. Such a limit costs much less than a timer of
+   * {@link Scheduler#schedule}, because requests that are answered within a few milliseconds need
+   * no timer.
+   *
+   * @param clock measures the limit
+   * @param limit from now; zero or more
+   * @param task runs when the limit has passed, unless the limit is cancelled before. It must be
+   * short and must not block, because it runs on the thread of the clock
+   * @return cancels the limit
+   */
+  Scheduler.Timer startTimeout(Scheduler clock, Duration limit, Runnable task);
+
+  /**
    * Captures the context of the current thread for a message that the block sends later, perhaps on
    * another thread.
    *

@@ -21,6 +21,7 @@ import io.fibry.engine.message.Baggage;
 import io.fibry.engine.message.BaggageExecutor;
 import io.fibry.engine.message.BaggageText;
 import io.fibry.engine.message.Envelope;
+import io.fibry.engine.message.ExpiryTimer;
 import io.fibry.engine.message.ObservedStep;
 import io.fibry.engine.queue.GuardedQueue;
 import io.fibry.engine.queue.SharedQueue;
@@ -241,6 +242,11 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
   @Override
   public String describeRequest(Object request) {
     return MessageTexts.describeRequest(request, mayShowMessages());
+  }
+
+  @Override
+  public Scheduler.Timer startTimeout(Scheduler clock, Duration limit, Runnable task) {
+    return ExpiryTimer.start(clock, limit, task);
   }
 
   @Override

@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.spi.RequestTimeout;
 import io.fibry.support.Patience;
 import io.fibry.time.ManualScheduler;
 import io.fibry.time.Scheduler;
@@ -23,7 +22,7 @@ class ExpiryTimerTest {
   void taskRunsAtLimitOfManualClock() {
     var clock = new ManualScheduler();
     var runs = new AtomicInteger();
-    RequestTimeout.start(clock, Duration.ofSeconds(1), runs::incrementAndGet);
+    ExpiryTimer.start(clock, Duration.ofSeconds(1), runs::incrementAndGet);
 
     clock.advance(Duration.ofMillis(999));
     assertEquals(0, runs.get());
@@ -36,7 +35,7 @@ class ExpiryTimerTest {
     for (var limit : new Duration[] {SHORT_LIMIT, SWEPT_LIMIT}) {
       var ended = new CompletableFuture<Long>();
       long begin = System.nanoTime();
-      RequestTimeout.start(Scheduler.system(), limit, () -> ended.complete(System.nanoTime()));
+      ExpiryTimer.start(Scheduler.system(), limit, () -> ended.complete(System.nanoTime()));
 
       assertTrue(Patience.value(ended) - begin >= limit.toNanos(), limit::toString);
     }
@@ -46,16 +45,16 @@ class ExpiryTimerTest {
   void cancelledTaskDoesNotRun() {
     var runs = new AtomicInteger();
     var isEarlierEnded = new CompletableFuture<Boolean>();
-    var swept = RequestTimeout.start(Scheduler.system(), SWEPT_LIMIT, runs::incrementAndGet);
-    RequestTimeout.start(Scheduler.system(), SHORT_LIMIT.plus(LongWaitSweep.PERIOD.multipliedBy(2)),
+    var swept = ExpiryTimer.start(Scheduler.system(), SWEPT_LIMIT, runs::incrementAndGet);
+    ExpiryTimer.start(Scheduler.system(), SHORT_LIMIT.plus(LongWaitSweep.PERIOD.multipliedBy(2)),
         () -> isEarlierEnded.complete(swept.cancel()));
-    var unswept = RequestTimeout.start(Scheduler.system(), SWEPT_LIMIT, runs::incrementAndGet);
+    var unswept = ExpiryTimer.start(Scheduler.system(), SWEPT_LIMIT, runs::incrementAndGet);
     assertTrue(unswept.cancel());
     assertFalse(unswept.cancel());
 
     boolean isCancelled = Patience.value(isEarlierEnded);
     var isLaterEnded = new CompletableFuture<Boolean>();
-    RequestTimeout.start(Scheduler.system(), SWEPT_LIMIT, () -> isLaterEnded.complete(swept.cancel()));
+    ExpiryTimer.start(Scheduler.system(), SWEPT_LIMIT, () -> isLaterEnded.complete(swept.cancel()));
     Patience.value(isLaterEnded);
     assertEquals(isCancelled ? 0 : 1, runs.get());
   }
@@ -67,7 +66,7 @@ class ExpiryTimerTest {
     var cancels = new AtomicInteger();
     var ended = new ArrayList<CompletableFuture<Void>>();
     for (int i = 0; i < timers; i++) {
-      var timer = RequestTimeout.start(Scheduler.system(), LongWaitSweep.MIN_LIMIT, runs::incrementAndGet);
+      var timer = ExpiryTimer.start(Scheduler.system(), LongWaitSweep.MIN_LIMIT, runs::incrementAndGet);
       var isDone = new CompletableFuture<Void>();
       ended.add(isDone);
       Scheduler.system().schedule(LongWaitSweep.MIN_LIMIT.minusMillis(i % 100).plusMillis(5), () -> {

@@ -1,8 +1,9 @@
 package io.fibry.nats.connection;
 
+import io.fibry.ActorSystem;
 import io.fibry.cluster.TransportException;
 import io.fibry.cluster.TransportException.Failure;
-import io.fibry.spi.RequestTimeout;
+import io.fibry.spi.BlockBuilder;
 import io.fibry.text.Lines;
 import io.fibry.time.Scheduler;
 import io.nats.client.Connection;
@@ -26,6 +27,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * Thread-safe.
  */
 public final class RequestMultiplexer {
+  private static final BlockBuilder<?> LIMITS = BlockBuilder.of(ActorSystem.anonymous()); // starts limits of requests
   private static final int STATUS_END = 204; // ends a series of answers
   private static final int STATUS_NOT_FOUND = 404;
 
@@ -120,7 +122,7 @@ public final class RequestMultiplexer {
   private <T> CompletableFuture<T> ask(NatsMessage.Builder message, PendingReply<T> reply, Duration limit) {
     long number = lastNumber.incrementAndGet();
     var request = message.replyTo(reply.replyPrefix + number).build();
-    var timer = RequestTimeout.start(Scheduler.system(), limit,
+    var timer = LIMITS.startTimeout(Scheduler.system(), limit,
         () -> reply.fail(Failure.TIMED_OUT, "no answer from " + reply.subject + " came in time"));
     pending.put(number, reply);
     reply.answer.whenComplete((answer, failure) -> {
