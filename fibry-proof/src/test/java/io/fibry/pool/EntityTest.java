@@ -37,7 +37,8 @@ class EntityTest {
     }
 
     /**
-     * Passivates the entity as {@link IdleWheel} does, unless it is in use, or was used after tick 0.
+     * Passivates the entity as {@link IdleWheel} does, unless it is in use, or was used after
+     * tick 0.
      */
     boolean sweep() {
       long useState = entity.useState();
