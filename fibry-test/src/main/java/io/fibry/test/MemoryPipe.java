@@ -12,6 +12,9 @@ import java.util.concurrent.locks.ReentrantLock;
  * Thread-safe.
  */
 final class MemoryPipe {
+  // bytes that a paused reader takes before the writer waits, like the buffers of a connection
+  private static final int PAUSED_CAPACITY = 64 * 1_024;
+
   private final ReentrantLock lock = new ReentrantLock(); // guards all fields
   private final Condition changed = lock.newCondition();
   private byte[] bytes = new byte[1_024];
@@ -21,7 +24,9 @@ final class MemoryPipe {
   private boolean hasEnded; // whether the writer sends nothing more
   private boolean isReset; // whether the writer has closed by a reset
   private boolean isReaderClosed;
+  private boolean isPaused; // whether the reader takes no bytes for now
   private Runnable onEnd; // runs when the writer has ended; null if there is none, or it was taken to be run
+  private Runnable onChange; // runs after each write and end; null if there is none
 
   private IOException failure() {
     return isReaderClosed ? new SocketException("the socket is closed")
@@ -57,9 +62,42 @@ final class MemoryPipe {
     }
   }
 
-  void write(byte[] source, int offset, int length) throws IOException {
+  /**
+   * Takes all bytes that the reader has not read, without waiting. A reset has destroyed them.
+   */
+  byte[] takeAll() {
     lock.lock();
     try {
+      var taken = isReset ? new byte[0] : Arrays.copyOfRange(bytes, start, end);
+      start = end;
+      changed.signalAll();
+      return taken;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  boolean hasEnded() {
+    lock.lock();
+    try {
+      return hasEnded;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Called by the reader. While the reader pauses, a writer waits if too many bytes are unread. */
+  void setPaused(boolean isPaused) {
+    change(() -> this.isPaused = isPaused);
+  }
+
+  /** Adds the bytes. If the reader is paused and its buffer is full, waits before. */
+  void write(byte[] source, int offset, int length) throws IOException {
+    Runnable action;
+    lock.lock();
+    try {
+      while (isPaused && end - start >= PAUSED_CAPACITY && !hasEnded && !isReaderClosed)
+        changed.awaitUninterruptibly();
       if (hasEnded || isReaderClosed) throw new SocketException("the connection is closed");
       if (end + length > bytes.length) {
         bytes = Arrays.copyOfRange(bytes, start, start + Math.max(2 * (end - start), end - start + length));
@@ -69,9 +107,11 @@ final class MemoryPipe {
       System.arraycopy(source, offset, bytes, end, length);
       end += length;
       changed.signalAll();
+      action = onChange;
     } finally {
       lock.unlock();
     }
+    if (action != null) action.run();
   }
 
   /** Called by the writer: no more bytes follow. */
@@ -105,12 +145,22 @@ final class MemoryPipe {
     change(() -> onEnd = action);
   }
 
+  /**
+   * Runs the action on the writer's thread, after each write and when the writer ends. Two writers
+   * may run it at the same time.
+   */
+  void onChange(Runnable action) {
+    change(() -> onChange = action);
+  }
+
   private void change(Runnable change) {
     Runnable action = null;
+    Runnable listener;
     lock.lock();
     try {
       change.run();
       changed.signalAll();
+      listener = onChange;
       if (hasEnded) {
         action = onEnd;
         onEnd = null;
@@ -119,6 +169,7 @@ final class MemoryPipe {
       lock.unlock();
     }
     if (action != null) action.run();
+    if (listener != null) listener.run();
   }
 
   /** Waits until the reader has read a byte or closed. Returns false after the limit. */

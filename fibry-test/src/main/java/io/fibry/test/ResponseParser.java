@@ -11,7 +11,10 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** Splits the bytes of one response, after which the server has closed the connection. */
+/**
+ * Splits the bytes of one response, after which the server has closed the connection, or which has
+ * no body.
+ */
 final class ResponseParser {
   private static final byte[] END_OF_HEAD = {'\r', '\n', '\r', '\n'};
 
@@ -31,6 +34,12 @@ final class ResponseParser {
     return parser;
   }
 
+  /** Returns the length of the head of the response, or -1 if the bytes have only a part of it. */
+  static int headLength(byte[] bytes) {
+    int end = new ResponseParser(bytes).indexOf(END_OF_HEAD, 0);
+    return end < 0 ? -1 : end + END_OF_HEAD.length;
+  }
+
   private void parse(String method) throws IOException {
     if (bytes.length == 0) throw new EOFException("the server has closed the connection without a response");
     int end = indexOf(END_OF_HEAD, 0);
@@ -43,7 +52,7 @@ final class ResponseParser {
       headers.computeIfAbsent(line.substring(0, colon).toLowerCase(Locale.ROOT), name -> new ArrayList<>())
           .add(line.substring(colon + 1).strip());
     }
-    boolean hasBody = !method.equals("HEAD") && status != 204 && status != 304;
+    boolean hasBody = !method.equals("HEAD") && status != 101 && status != 204 && status != 304;
     body = hasBody ? body() : new byte[0];
   }
 

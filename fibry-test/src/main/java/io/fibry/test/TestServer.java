@@ -3,6 +3,7 @@ package io.fibry.test;
 import io.fibry.net.HttpOptions;
 import io.fibry.net.HttpRoutes;
 import io.fibry.net.HttpServer;
+import io.fibry.test.MemorySockets.MemoryConnection;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -12,7 +13,9 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -23,7 +26,7 @@ import java.util.function.UnaryOperator;
  * follow the test's clock. Thread-safe.
  * {@snippet class="io.fibry.test.SnippetsTest" region="server"}
  *
- * <p>Each request has a connection of its own. For WebSockets, and for event streams that do not
+ * <p>Each request and each WebSocket has a connection of its own. For event streams that do not
  * end, open an {@link HttpServer} with a port. While such a connection waits for its client, the
  * scope is quiet, so {@link TestScope#advance} can move the clock.
  */
@@ -31,6 +34,7 @@ public final class TestServer implements AutoCloseable {
   private final TestScope scope;
   final MemorySockets sockets = new MemorySockets();
   private final HttpServer server;
+  private final Set<TestWebSocket> pausedSockets = ConcurrentHashMap.newKeySet();
 
   private TestServer(TestScope scope, HttpRoutes routes, UnaryOperator<HttpOptions> options) {
     this.scope = scope;
@@ -85,15 +89,17 @@ public final class TestServer implements AutoCloseable {
    * @throws AssertionError if there is no response
    */
   public TestResponse send(TestRequest request) {
-    var response = sendLater(request);
+    return await(sendLater(request), request, "call sendLater(..) and then scope.advance(..)");
+  }
+
+  private TestResponse await(CompletableFuture<TestResponse> response, TestRequest request, String advice) {
     try {
       return response.get(scope.limit.toNanos(), TimeUnit.NANOSECONDS);
     } catch (ExecutionException failure) {
       throw new AssertionError(request + " got no response: " + failure.getCause().getMessage(), failure.getCause());
     } catch (TimeoutException late) {
       throw new AssertionError(request + " has no response after " + TestScope.format(scope.limit)
-          + "; if its handler waits for the test's clock, call sendLater(..) and then scope.advance(..):\n"
-          + scope.dump());
+          + "; if its handler waits for the test's clock, " + advice + ":\n" + scope.dump());
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
       throw new AssertionError("interrupted while " + request + " waited for its response");
@@ -113,21 +119,10 @@ public final class TestServer implements AutoCloseable {
   public CompletableFuture<TestResponse> sendLater(TestRequest request) {
     var connection = sockets.connect();
     var response = new CompletableFuture<TestResponse>();
-    try {
-      connection.socket().getOutputStream().write(request.toBytes());
-      if (!connection.toServer().awaitFirstRead(scope.limit)) throw new AssertionError(server + " has not accepted "
-          + request + " within " + TestScope.format(scope.limit) + ":\n" + scope.dump());
-    } catch (IOException failure) {
-      response.completeExceptionally(failure);
-      return response;
-    } catch (InterruptedException interrupt) {
-      Thread.currentThread().interrupt();
-      throw new AssertionError("interrupted while the server accepted " + request);
-    }
+    if (!begin(connection, request, request.toBytes("Connection: close"), response)) return response;
     connection.toClient().onEnd(() -> {
       try (var socket = connection.socket()) {
-        var parsed = ResponseParser.parse(request.method, socket.getInputStream().readAllBytes());
-        response.complete(new TestResponse(parsed.status, parsed.headers, parsed.body));
+        response.complete(TestResponse.parse(request.method, socket.getInputStream().readAllBytes()));
       } catch (Throwable failure) {
         response.completeExceptionally(failure);
       }
@@ -135,9 +130,92 @@ public final class TestServer implements AutoCloseable {
     return response;
   }
 
-  /** Closes the server like any other. */
+  /**
+   * Sends a request, and waits until the server has begun to read it. If the server closes the
+   * connection before, completes the response with the failure, and returns false.
+   */
+  private boolean begin(MemoryConnection connection, TestRequest request, byte[] bytes,
+      CompletableFuture<TestResponse> response) {
+    try {
+      connection.socket().getOutputStream().write(bytes);
+      if (!connection.toServer().awaitFirstRead(scope.limit)) throw new AssertionError(server + " has not accepted "
+          + request + " within " + TestScope.format(scope.limit) + ":\n" + scope.dump());
+      return true;
+    } catch (IOException failure) {
+      return !response.completeExceptionally(failure);
+    } catch (InterruptedException interrupt) {
+      Thread.currentThread().interrupt();
+      throw new AssertionError("interrupted while the server accepted " + request);
+    }
+  }
+
+  // ---- WebSockets
+
+  /**
+   * Opens a WebSocket, and waits until the server has accepted it.
+   *
+   * @param path the path with its query, as in {@code /chat/ann}
+   * @return the client's side of the WebSocket
+   * @throws AssertionError if the server refuses the WebSocket; the text has the response
+   */
+  public TestWebSocket webSocket(String path) {
+    return webSocket(TestRequest.of("GET " + path));
+  }
+
+  /**
+   * Opens a WebSocket, and waits until the server has accepted it.
+   *
+   * @param request a GET request, for example with the header {@code Origin} or
+   * {@code Sec-WebSocket-Protocol}. Headers of the upgrade that it lacks are added
+   * @return the client's side of the WebSocket
+   * @throws AssertionError if the server refuses the WebSocket; the text has the response
+   */
+  public TestWebSocket webSocket(TestRequest request) {
+    var socket = connect(request);
+    if (socket.response().status() == TestWebSocket.ACCEPTED) return socket;
+    throw new AssertionError(request + " did not open a WebSocket; the response: " + socket.response());
+  }
+
+  /**
+   * Asks for a WebSocket that the server must refuse, and waits for the response.
+   *
+   * @param path the path with its query, as in {@code /chat/ann}
+   * @return the response, for example with the status 401
+   * @throws AssertionError if the server accepts the WebSocket
+   */
+  public TestResponse webSocketRefusal(String path) {
+    return webSocketRefusal(TestRequest.of("GET " + path));
+  }
+
+  /**
+   * Asks for a WebSocket that the server must refuse, and waits for the response.
+   *
+   * @param request as for {@link #webSocket(TestRequest)}
+   * @return the response, for example with the status 401
+   * @throws AssertionError if the server accepts the WebSocket
+   */
+  public TestResponse webSocketRefusal(TestRequest request) {
+    var socket = connect(request);
+    if (socket.response().status() != TestWebSocket.ACCEPTED) return socket.response();
+    socket.disconnect();
+    throw new AssertionError(request + " opened a WebSocket, but the test expects a refusal");
+  }
+
+  private TestWebSocket connect(TestRequest request) {
+    var connection = sockets.connect();
+    var socket = new TestWebSocket(scope, request, connection, pausedSockets);
+    begin(connection, request, request.toBytes(TestWebSocket.UPGRADE), socket.response);
+    await(socket.response, request, "move the clock on another thread");
+    return socket;
+  }
+
+  /**
+   * Closes the server like any other. WebSockets whose reading is paused read again before, because
+   * the server would wait for them until the test moves the clock.
+   */
   @Override
   public void close() {
+    pausedSockets.forEach(TestWebSocket::resumeReading);
     server.close();
   }
 
@@ -198,14 +276,22 @@ public final class TestServer implements AutoCloseable {
       return new TestRequest(method, path, headers, bytes.clone());
     }
 
-    private byte[] toBytes() {
-      var head = new StringBuilder(method + " " + path + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n");
+    /** Returns the bytes of the request, with the default headers that it lacks. */
+    private byte[] toBytes(String... defaultHeaders) {
+      var head = new StringBuilder(method + " " + path + " HTTP/1.1\r\n");
+      if (!hasHeader("Host")) head.append("Host: localhost\r\n");
+      for (var header : defaultHeaders)
+        if (!hasHeader(header.substring(0, header.indexOf(':')))) head.append(header).append("\r\n");
       for (var header : headers) head.append(header).append("\r\n");
       if (body.length > 0) head.append("Content-Length: ").append(body.length).append("\r\n");
       var headBytes = head.append("\r\n").toString().getBytes(StandardCharsets.ISO_8859_1);
       var bytes = Arrays.copyOf(headBytes, headBytes.length + body.length);
       System.arraycopy(body, 0, bytes, headBytes.length, body.length);
       return bytes;
+    }
+
+    private boolean hasHeader(String name) {
+      return headers.stream().anyMatch(header -> header.regionMatches(true, 0, name + ":", 0, name.length() + 1));
     }
 
     @Override
@@ -222,6 +308,12 @@ public final class TestServer implements AutoCloseable {
    * @param body the bytes of the body
    */
   public record TestResponse(int status, Map<String, List<String>> headers, byte[] body) {
+
+    /** Returns the response to a request with this method. */
+    static TestResponse parse(String method, byte[] bytes) throws IOException {
+      var parsed = ResponseParser.parse(method, bytes);
+      return new TestResponse(parsed.status, parsed.headers, parsed.body);
+    }
 
     /** {@return the body as text in UTF-8} */
     public String text() {

@@ -12,6 +12,13 @@ class ArchitectureTest extends ArchitectureRules {
   protected Map<String, Set<String>> publicTypes() {
     return Map.ofEntries(
         entry("io.fibry.test",
-            Set.of("CrashDisk", "FibryExtension", "GoldenFiles", "NatsServer", "Probe", "TestScope", "TestServer")));
+            Set.of("CrashDisk", "FibryExtension", "GoldenFiles", "NatsServer", "Probe", "TestScope", "TestServer",
+                "TestWebSocket")));
+  }
+
+  @Override
+  protected Map<Set<String>, String> cycles() {
+    return Map.ofEntries(entry(Set.of("TestServer", "TestWebSocket"),
+        "a server opens WebSockets, which have its requests and responses"));
   }
 }

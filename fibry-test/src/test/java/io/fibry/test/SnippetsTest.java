@@ -78,6 +78,27 @@ class SnippetsTest {
     // @end
   }
 
+  @Test
+  void webSocketWithoutPortFollowsTestClock() {
+    // @start region="websocket"
+    try (var scope = TestScope.fibers()) {
+      var web = TestServer.open(scope, HttpRoutes.none().webSocket("/chat/{name}", connection -> {
+        for (var text : connection.texts())
+          connection.textActor().sendMessage(connection.path("name") + ": " + text);
+      }, o -> o.withMaxMessage(10)));
+
+      var ann = web.webSocket("/chat/ann");
+      ann.send("hello");
+      assertEquals("ann: hello", ann.receiveText());
+
+      scope.advance(Duration.ofHours(1)); // the client replies to the server's pings
+      ann.send("a text that is too long");
+      assertEquals(1009, ann.awaitClose().code());
+      assertEquals(404, web.webSocketRefusal("/chat").status());
+    }
+    // @end
+  }
+
   sealed interface Stock {}
 
   record Sold(String what) implements Stock {}
