@@ -169,6 +169,14 @@ public interface ContextPropagator<C> {
     void ended(String outcome, Optional<Throwable> failure);
 
     /**
+     * {@return the id of the trace to which the step belongs, for the access log} The default
+     * method returns no id.
+     */
+    default Optional<String> traceId() {
+      return Optional.empty();
+    }
+
+    /**
      * Restores the previous context of the thread. Called once, on the thread that began the step,
      * after the handler's code.
      */

@@ -32,10 +32,15 @@ import java.util.Optional;
  * @param referrer the {@code Referer} header: the URL of the page from which the request comes;
  * empty if there is none. Its query may contain secrets, too
  * @param userAgent the {@code User-Agent} header: the client's program; empty if there is none
+ * @param failureNumber the number by which the log of the server names the failure of the handler;
+ * empty if the handler has not failed
+ * @param traceId the id of the trace to which the exchange belongs; empty if no
+ * {@link io.fibry.ContextPropagator} of the server has one
  */
 public record AccessLogEntry(Instant startedAt, InetSocketAddress client, Optional<String> user, String method,
     String path, Optional<String> query, String protocol, Optional<String> route, int status, long bytesSent,
-    Duration duration, Optional<String> referrer, Optional<String> userAgent) {
+    Duration duration, Optional<String> referrer, Optional<String> userAgent,
+    Optional<String> failureNumber, Optional<String> traceId) {
 
   /**
    * {@return one line for a log, in which line ends and quotes from the client are escaped} The

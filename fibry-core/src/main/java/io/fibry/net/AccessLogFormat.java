@@ -138,6 +138,8 @@ public final class AccessLogFormat implements Function<AccessLogEntry, String> {
     json.append(",\"durationMicros\":").append(entry.duration().toNanos() / 1_000);
     appendText("referrer", referrer(entry), json);
     appendText("userAgent", entry.userAgent(), json);
+    appendText("failureNumber", entry.failureNumber(), json);
+    appendText("traceId", entry.traceId(), json);
     return json.append('}').toString();
   }
 

@@ -38,19 +38,20 @@ class AccessLogFormatTest {
   private static AccessLogEntry entryOf(String text) {
     var some = Optional.of(text);
     return new AccessLogEntry(TIME, client("::1"), some, text, text, some, text, some, 200, 5, Duration.ZERO, some,
-        some);
+        some, some, some);
   }
 
   private static final AccessLogEntry PLAIN = new AccessLogEntry(TIME, client("192.0.2.7"), Optional.of("Ada"), "GET",
       "/orders/7", Optional.of("token=secret"), "HTTP/1.1", Optional.of("/orders/{id}"), 200, 2_326,
       Duration.ofNanos(1_234_567), Optional.of("https://shop.example/list?key=secret#top"),
-      Optional.of("Mozilla/5.0 (X)"));
+      Optional.of("Mozilla/5.0 (X)"), Optional.of("0f772f3f"), Optional.of("0af7651916cd43dd8448eb211c80319c"));
   private static final AccessLogEntry REFUSED = new AccessLogEntry(TIME, client("2001:db8::7"), Optional.empty(), "",
-      "", Optional.empty(), "", Optional.empty(), 400, 0, Duration.ofMillis(2), Optional.empty(), Optional.empty());
+      "", Optional.empty(), "", Optional.empty(), 400, 0, Duration.ofMillis(2), Optional.empty(), Optional.empty(),
+      Optional.empty(), Optional.empty());
   private static final AccessLogEntry HOSTILE = new AccessLogEntry(TIME, client("192.0.2.7"),
       Optional.of("Ada [x] \"\u00e4\u4e16"), "GET", "/a b\"\\\n\u4e16", Optional.of("a=\"\\&b"), "HTTP/1.1",
       Optional.empty(), 404, 9, Duration.ZERO, Optional.of("\" 200 1 \"\r\n"),
-      Optional.of("x\\\"\u0085\u007f\t\u2028"));
+      Optional.of("x\\\"\u0085\u007f\t\u2028"), Optional.empty(), Optional.empty());
 
   @Promise("27.36")
   @Test
@@ -85,7 +86,8 @@ class AccessLogFormatTest {
     assertEquals("{\"startedAt\":\"2026-09-01T20:55:36.123456Z\",\"client\":\"192.0.2.7\",\"user\":\"Ada\","
         + "\"method\":\"GET\",\"path\":\"/orders/7\",\"protocol\":\"HTTP/1.1\",\"route\":\"/orders/{id}\","
         + "\"status\":200,\"bytesSent\":2326,\"durationMicros\":1234,\"referrer\":\"https://shop.example/list\","
-        + "\"userAgent\":\"Mozilla/5.0 (X)\"}", format.apply(PLAIN));
+        + "\"userAgent\":\"Mozilla/5.0 (X)\",\"failureNumber\":\"0f772f3f\","
+        + "\"traceId\":\"0af7651916cd43dd8448eb211c80319c\"}", format.apply(PLAIN));
     assertEquals("{\"startedAt\":\"2026-09-01T20:55:36.123456Z\",\"client\":\"2001:db8:0:0:0:0:0:7\","
         + "\"status\":400,\"bytesSent\":0,\"durationMicros\":2000}", format.apply(REFUSED));
     assertTrue(format.apply(HOSTILE).contains(",\"user\":\"Ada [x] \\\"\\u00e4\\u4e16\",\"method\":\"GET\","
@@ -123,7 +125,7 @@ class AccessLogFormatTest {
 
       assertTrue(COMBINED.matcher(combinedLine).matches(), () -> "seed " + seed + ": " + combinedLine);
       assertTrue((combinedLine + jsonLine).chars().allMatch(c -> c >= ' ' && c < 0x7f), () -> "seed " + seed);
-      assertEquals("{" + ",".repeat(12) + "}", JSON_MEMBER.matcher(jsonLine).replaceAll(""),
+      assertEquals("{" + ",".repeat(14) + "}", JSON_MEMBER.matcher(jsonLine).replaceAll(""),
           () -> "seed " + seed + ": " + jsonLine);
     }
   }

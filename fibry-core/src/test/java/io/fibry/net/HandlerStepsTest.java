@@ -30,6 +30,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class HandlerStepsTest {
   private final RecordingObserver observer = new RecordingObserver();
   private final List<String> seen = new CopyOnWriteArrayList<>();
+  private final List<AccessLogEntry> entries = new CopyOnWriteArrayList<>();
   private ServerScope net;
   private HttpServer server;
 
@@ -54,7 +55,10 @@ class HandlerStepsTest {
     }).webSocket("/socket", connection -> {
       seen.add(observer.calls.getLast());
       connection.texts().forEach(text -> {});
-    }), o -> o.withAccessLog(entry -> seen.add("log " + observer.current())));
+    }), o -> o.withAccessLog(entry -> {
+      entries.add(entry);
+      seen.add("log " + observer.current());
+    }));
   }
 
   private void open() {
@@ -114,6 +118,23 @@ class HandlerStepsTest {
         observer.calls.stream().filter(call -> call.startsWith("ended")).toList());
   }
 
+  @Promise("27.44")
+  @Test
+  void accessLogHasTraceAndNumberOfFailure() throws Exception {
+    open();
+
+    request("/broken", "/missing", "/none");
+
+    assertEquals(List.of("trace of GET /broken", "trace of GET /missing", "trace of GET"),
+        entries.stream().map(entry -> entry.traceId().orElseThrow()).toList());
+    assertEquals(List.of(true, false, false), entries.stream().map(it -> it.failureNumber().isPresent()).toList());
+    assertTrue(AccessLogFormat.json().apply(entries.getFirst()).endsWith(
+        "\"failureNumber\":\"" + entries.getFirst().failureNumber().get()
+            + "\",\"traceId\":\"trace of GET /broken\"}"));
+    assertEquals("400", RawClient.codes(RawClient.sendAndReadAll(server.port(), "GET\r\n\r\n")));
+    assertEquals(Optional.empty(), entries.getLast().traceId());
+  }
+
   @Promise("14.16")
   @Test
   void exchangeThatBecomesWebSocketEndsBeforeMessages() {
@@ -142,11 +163,11 @@ class HandlerStepsTest {
 
   @Promise("14.17")
   @ParameterizedTest
-  @ValueSource(strings = {"begin", "ended", "close"})
+  @ValueSource(strings = {"begin", "ended", "close", "traceId"})
   void brokenObserverAffectsNoExchange(String failingCall) throws Exception {
     var broken = new RecordingObserver(failingCall);
     var last = new RecordingObserver();
-    open(options -> options.withContextPropagator(observer).withContextPropagator(broken).withContextPropagator(last));
+    open(options -> options.withContextPropagator(broken).withContextPropagator(observer).withContextPropagator(last));
 
     try (var log = new Logged(); var client = new RawClient(server.port())) {
       for (int i = 0; i < 2; i++) {
@@ -154,13 +175,17 @@ class HandlerStepsTest {
         assertEquals("200", RawClient.codes(client.readResponse()));
       }
       Patience.eventually(() -> observer.calls.size() == 6);
-      String verb = failingCall.equals("ended") ? "end" : failingCall;
+      String verb = switch (failingCall) {
+        case "ended" -> "end";
+        case "traceId" -> "name the trace of";
+        default -> failingCall;
+      };
       assertTrue(log.text().contains("could not " + verb + " the EXCHANGE 'GET /orders/{id}'"), log::text);
     }
 
     assertEquals(observer.calls, last.calls);
     assertEquals(failingCall.equals("begin") ? 2 : 6, broken.calls.size());
-    assertEquals(2, net.scope.report().handled());
+    Patience.eventually(() -> net.scope.report().handled() == 2);
   }
 
   @Promise("14.17")

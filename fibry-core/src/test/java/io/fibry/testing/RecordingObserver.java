@@ -58,6 +58,12 @@ public final class RecordingObserver implements ContextPropagator<Object> {
       }
 
       @Override
+      public Optional<String> traceId() {
+        if (failingCall.equals("traceId")) throw new IllegalStateException("broken observer");
+        return Optional.of("trace of " + step.name());
+      }
+
+      @Override
       public void close() {
         if (previous == null) current.remove();
         else current.set(previous);

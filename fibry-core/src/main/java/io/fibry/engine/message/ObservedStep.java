@@ -52,6 +52,20 @@ public final class ObservedStep implements StepObservation {
     }
   }
 
+  /** Returns the id of the first propagator that has a trace. */
+  @Override
+  public Optional<String> traceId() {
+    for (int i = 0; i < observations.length; i++) {
+      try {
+        var id = observations[i] == null ? Optional.<String>empty() : observations[i].traceId();
+        if (id.isPresent()) return id;
+      } catch (Throwable fault) {
+        logFailure("name the trace of", propagators.get(i), step, fault);
+      }
+    }
+    return Optional.empty();
+  }
+
   @Override
   public void close() {
     for (int i = observations.length - 1; i >= 0; i--) {

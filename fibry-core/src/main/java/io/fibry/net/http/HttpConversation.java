@@ -51,7 +51,7 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
      * @param startNanos {@code System.nanoTime()} at the first byte of the request
      */
     void exchangeEnded(RequestHead head, RouteTable.RouteEntry route, ServerResponse response, ClientSocket client,
-        long startNanos);
+        StepObservation observation, long startNanos);
 
     /** Called when a WebSocket of this route is over. */
     void webSocketEnded(RouteTable.RouteEntry route);
@@ -91,7 +91,7 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
       try {
         refuse(response, refusal);
       } finally {
-        server.exchangeEnded(head, null, response, socket, startNanos);
+        server.exchangeEnded(head, null, response, socket, StepObservation.NONE, startNanos);
       }
       linger();
       return false;
@@ -122,7 +122,7 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
       long startNanos) {
     if (observation != StepObservation.NONE)
       observation.ended(String.valueOf(response.code()), Optional.ofNullable(response.exchangeFailure));
-    server.exchangeEnded(head, entry, response, socket, startNanos);
+    server.exchangeEnded(head, entry, response, socket, observation, startNanos);
   }
 
   /**

@@ -89,7 +89,7 @@ public final class HttpListener extends Listener<HttpServer> implements HttpServ
 
   @Override
   public void exchangeEnded(RequestHead head, RouteTable.RouteEntry route, ServerResponse response, ClientSocket client,
-      long startNanos) {
+      StepObservation observation, long startNanos) {
     long nanos = System.nanoTime() - startNanos;
     var routeCounts = route == null ? unrouted : counts.get(route);
     routeCounts.add(response.code(), nanos);
@@ -99,7 +99,7 @@ public final class HttpListener extends Listener<HttpServer> implements HttpServ
         Duration.ofNanos(nanos)));
     if (settings.accessLog().isEmpty()) return;
     try {
-      settings.accessLog().get().accept(logEntry(head, route, response, client, nanos));
+      settings.accessLog().get().accept(logEntry(head, route, response, client, observation, nanos));
     } catch (RuntimeException failure) {
       if (stackThrottle.isDue(failure)) LOG.error("{}: the access log failed", this, failure);
     }
@@ -135,7 +135,7 @@ public final class HttpListener extends Listener<HttpServer> implements HttpServ
   }
 
   private AccessLogEntry logEntry(RequestHead head, RouteTable.RouteEntry route, ServerResponse response,
-      ClientSocket client, long nanos) {
+      ClientSocket client, StepObservation observation, long nanos) {
     var origin = settings.originOf(client.remoteAddress(), head::header);
     var target = Optional.ofNullable(head.readTarget(settings.engines().isPresent()));
     var user = Optional.ofNullable(response.exchange).flatMap(exchange -> exchange.attribute(Principal.class));
@@ -144,7 +144,9 @@ public final class HttpListener extends Listener<HttpServer> implements HttpServ
         target.map(it -> it.query().text()).filter(query -> !query.isEmpty()), head.readVersion(),
         Optional.ofNullable(route).map(entry -> entry.pattern().text()), response.code(), response.bytesSent(),
         Duration.ofNanos(nanos), Optional.ofNullable(head.header("referer")),
-        Optional.ofNullable(head.header("user-agent")));
+        Optional.ofNullable(head.header("user-agent")),
+        response.exchange instanceof ServerExchange exchange ? exchange.usedFailureNumber() : Optional.empty(),
+        observation.traceId());
   }
 
   @Override

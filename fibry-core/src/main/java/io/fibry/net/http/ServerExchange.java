@@ -327,6 +327,11 @@ public final class ServerExchange implements HttpExchange {
     if (Thread.currentThread().isVirtual()) Thread.interrupted();
   }
 
+  /** Returns the number of the failure of this exchange; empty if no log or rule has used it. */
+  Optional<String> usedFailureNumber() {
+    return Optional.ofNullable(failureNumber);
+  }
+
   /** Returns the number by which a failure of this exchange can be found in the log. */
   public String failureNumber() {
     if (failureNumber == null) failureNumber = HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextInt());

@@ -277,7 +277,8 @@ class TextsFuzzTest {
     var client = InetSocketAddress.createUnresolved("localhost", 1);
     var entry = new AccessLogEntry(Instant.EPOCH, new InetSocketAddress("127.0.0.1", client.getPort()),
         Optional.of(visible().text), visible().text, "/" + visible(), Optional.of(visible().text), "HTTP/1.1",
-        Optional.empty(), 200, 0, Duration.ZERO, Optional.of(visible().text), Optional.of(visible().text));
+        Optional.empty(), 200, 0, Duration.ZERO, Optional.of(visible().text), Optional.of(visible().text),
+        Optional.empty(), Optional.empty());
     texts.add(entry.toString());
     for (var format : List.of(AccessLogFormat.common(), AccessLogFormat.combined(), AccessLogFormat.json()))
       texts.add(format.withQuery().apply(entry));
