@@ -72,6 +72,12 @@ final class StepSpan implements StepObservation {
     }
   }
 
+  @Override
+  public Optional<String> traceId() {
+    var context = span.getSpanContext();
+    return context.isValid() ? Optional.of(context.getTraceId()) : Optional.empty();
+  }
+
   /** Restores the previous context, even if the handler has left a context of its own. */
   @Override
   public void close() {

@@ -93,7 +93,7 @@ class StepSpansTest {
 
   private void serve(HttpRoutes routes) {
     server = HttpServer.open(scope.anonymous(), 0, routes,
-        o -> o.withAccessLog(entry -> seen.add("log " + Telemetry.currentTrace())));
+        o -> o.withAccessLog(entry -> seen.add("log " + Telemetry.currentTrace() + " " + entry.traceId().orElse(""))));
   }
 
   private HttpResponse<String> get(String path, String... headers) {
@@ -189,7 +189,7 @@ class StepSpansTest {
     var exchange = telemetry.span("GET /");
     assertEquals(List.of(TRACE, PARENT), List.of(exchange.getTraceId(), exchange.getParentSpanId()));
     assertEquals(exchange.getSpanId(), telemetry.span("handle clerk").getParentSpanId());
-    Patience.eventually(() -> seen.contains("log " + TRACE)); // the log comes after the response
+    Patience.eventually(() -> seen.contains("log " + TRACE + " " + TRACE)); // the log comes after the response
   }
 
   @Test
