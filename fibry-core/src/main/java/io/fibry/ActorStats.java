@@ -24,6 +24,9 @@ import java.util.OptionalInt;
  * @param workers how many workers a pool has now; 0 if the actor is no pool
  * @param activity the current activity, as a text that follows the actor's name, such as "is
  * suspended after a failure". A text for people: programs read the state
+ * @param messageType the simple name of the class of the message or step that the actor handles; in
+ * a pool, of the handler that has been busy for longest. Empty if the actor handles none, or if it
+ * is not known
  * @param busyFor how long at least the actor has been handling its current message or step; zero if
  * the actor is idle. A pool has the longest such time of its workers
  * @param isBusyForExact whether {@code busyFor} counts from the start of the message or step, to 20
@@ -37,8 +40,9 @@ import java.util.OptionalInt;
  * handler that has been busy for longest. Empty if no handler runs, or its stack is not known
  */
 public record ActorStats(List<String> scopes, String name, String kind, long queued, long handled, long failed,
-    ActorState state, Optional<String> awaited, int busyWorkers, int workers, String activity, Duration busyFor,
-    boolean isBusyForExact, OptionalInt capacity, long refused, List<StackTraceElement> stack) {
+    ActorState state, Optional<String> awaited, int busyWorkers, int workers, String activity,
+    Optional<String> messageType, Duration busyFor, boolean isBusyForExact, OptionalInt capacity, long refused,
+    List<StackTraceElement> stack) {
 
   /** The state of an actor at one moment. Later versions may add states. */
   public enum ActorState {

@@ -57,7 +57,8 @@ class ActorStatsTest {
     actor.sendMessage(new IllegalStateException("planned"));
     assertTrue(scope.awaitQuiescence(Patience.LONG));
     assertEquals(new ActorStats(List.of("app"), "worker", "FIBER", 0, 1, 1, ActorState.IDLE,
-        Optional.empty(), 0, 0, "idle", Duration.ZERO, true, OptionalInt.empty(), 0, List.of()), statsOf("worker"));
+        Optional.empty(), 0, 0, "idle", Optional.empty(), Duration.ZERO, true, OptionalInt.empty(), 0, List.of()),
+        statsOf("worker"));
 
     Gate.occupy(actor);
     actor.sendMessage("waits");
@@ -68,6 +69,7 @@ class ActorStatsTest {
     assertEquals(List.of(1L, 1L, 1L), List.of(stats.queued(), stats.handled(), stats.failed()));
     assertTrue(stats.busyFor().compareTo(Duration.ofSeconds(3)) >= 0, stats::toString);
     assertEquals(ActorState.BUSY, stats.state(), stats::toString);
+    assertEquals(Optional.of("Gate"), stats.messageType());
     assertTrue(stats.activity().startsWith("has been handling") || stats.activity().startsWith("is handling"),
         stats.activity());
   }

@@ -10,17 +10,23 @@ import io.fibry.ActorStats.ActorState;
  * @param text the activity as a text that follows "the actor"; may contain the text of a message
  * @param awaited the name of the actor for which the handler waits; null unless the state is
  * {@code AWAITING_ACTOR}
+ * @param messageType the name of the class of the message or step; null if none is handled
  * @param busyWorkers how many workers of a pool are at work; 0 for another actor
  * @param workers how many workers a pool has; 0 for another actor
  */
-public record Activity(ActorState state, String text, String awaited, int busyWorkers, int workers) {
+public record Activity(ActorState state, String text, String awaited, String messageType, int busyWorkers,
+    int workers) {
   static final Activity BUSY = of(ActorState.BUSY, "is busy");
 
   static Activity of(ActorState state, String text) {
-    return new Activity(state, text, null, 0, 0);
+    return of(state, text, null, null);
+  }
+
+  static Activity of(ActorState state, String text, String awaited, String messageType) {
+    return new Activity(state, text, awaited, messageType, 0, 0);
   }
 
   public static Activity ofPool(ActorState state, int busyWorkers, int workers) {
-    return new Activity(state, busyWorkers + " of " + workers + " at work", null, busyWorkers, workers);
+    return new Activity(state, busyWorkers + " of " + workers + " at work", null, null, busyWorkers, workers);
   }
 }

@@ -231,9 +231,10 @@ public final class ActorInspector {
     String messageText = cell.describe(item);
     String text = (nanos > 0 ? "has been handling " + messageText + " for at least " + Durations.textOfNanos(nanos)
         : "is handling " + messageText) + (wait == null ? "" : ", where it waits for " + wait.describe());
-    var activity = wait == null ? Activity.of(ActorState.BUSY, text)
-        : new Activity(ActorState.AWAITING_ACTOR, text, wait.targetName(), 0, 0);
-    return new Observation(activity, new HandlerStack(cell.name(), stack));
+    var state = wait == null ? ActorState.BUSY : ActorState.AWAITING_ACTOR;
+    var awaited = wait == null ? null : wait.targetName();
+    return new Observation(Activity.of(state, text, awaited, MessageTexts.typeName(item)),
+        new HandlerStack(cell.name(), stack));
   }
 
   private static Activity withoutMessage(HandlerContext drain) {

@@ -42,7 +42,8 @@ final class StatsCollector {
     int capacity = cell.capacity();
     return new ActorStats(scopeNames, cell.name(), cell.strategyText(), cell.countQueued(ScopeDump.MAX_COUNTED),
         cell.handled(), cell.failed(), observed.state(), Optional.ofNullable(observed.awaited()),
-        activity.busyWorkers(), activity.workers(), activity.text(), Duration.ofNanos(busy.nanos()), busy.isExact(),
+        activity.busyWorkers(), activity.workers(), activity.text(), Optional.ofNullable(observed.messageType()),
+        Duration.ofNanos(busy.nanos()), busy.isExact(),
         capacity == Integer.MAX_VALUE ? OptionalInt.empty() : OptionalInt.of(capacity), cell.refused(), stack);
   }
 }

@@ -92,14 +92,19 @@ record ActorRow(ActorStats stats, int scope, ActorTrend trend, List<ActorProblem
     return map;
   }
 
-  /** Describes the current activity without the text of a message. Names of actors are shown. */
+  /**
+   * Describes the current activity without the text of a message. Names of actors and the class of
+   * the message are shown.
+   */
   static String withoutTexts(ActorStats stats) {
-    if (stats.workers() > 0) return stats.busyWorkers() + " of " + stats.workers() + " at work";
+    if (stats.workers() > 0) return stats.busyWorkers() + " of " + stats.workers() + " at work"
+        + stats.messageType().map(type -> ", for longest with " + type).orElse("");
     return switch (stats.state()) {
       case IDLE -> "idle";
       case READY -> "about to begin";
-      case BUSY -> "handles a message";
-      case AWAITING_ACTOR -> "waits for '" + stats.awaited().orElse("") + "'";
+      case BUSY -> "handles " + stats.messageType().orElse("a message");
+      case AWAITING_ACTOR -> "waits for '" + stats.awaited().orElse("") + "'"
+          + stats.messageType().map(type -> " in " + type).orElse("");
       case AWAITING_STEP -> "waits";
       case SUSPENDED -> "is suspended after a failure";
       case ENDING -> "ends";

@@ -100,7 +100,7 @@ class DashboardTest {
           statistics(dashboard) + events.event(event -> true) + Web.get(dashboard.port(), "/statistics?filter=busy");
 
       assertFalse(text.contains("hush"), text);
-      assertTrue(text.contains("\"doing\":\"handles a message\""), text);
+      assertTrue(text.contains("\"doing\":\"handles Secret\""), text);
       assertTrue(text.contains("{\"actor\":\"failing\",\"reason\":\"failed\",\"message\":\"Secret\","
           + "\"cause\":\"IllegalStateException\",\"count\":1}"), text);
     }
@@ -126,7 +126,7 @@ class DashboardTest {
     try (var dashboard = Dashboard.open(scope, 0, options -> options.withHandlingLimit(Duration.ofMillis(20)))) {
       var text = statistics(dashboard);
       assertTrue(text.contains("\"problems\":{\"cut off\":0,\"stuck\":1,"), text);
-      assertTrue(text.contains("\"doing\":\"handles a message\",\"problems\":[\"stuck\"]}"), text);
+      assertTrue(text.contains("\"doing\":\"handles Secret\",\"problems\":[\"stuck\"]}"), text);
 
       var actorText = Web.get(dashboard.port(), "/actor?scope=app&name=busy");
 

@@ -163,7 +163,7 @@ class PageTest {
     assertEquals("▲ 1 stuck: till", chromium.value("byId('alarm').innerText"));
     assertEquals("Problems,till",
         chromium.value("[0, 1].map(i => byId('rows').rows[i].cells[0].firstChild.textContent)"));
-    assertTrue(row("tillapp").contains("▲ stuck · handles a message"), row("tillapp"));
+    assertTrue(row("tillapp").contains("▲ stuck · handles String"), row("tillapp"));
 
     chromium.value("[...document.querySelectorAll('#rows tr.group')][0].click()");
     assertEquals("204", chromium.value("byId('rows').rows.length")); // the actors of the group, and four other lines
@@ -193,7 +193,7 @@ class PageTest {
     chromium.until("byId('stack').innerText.includes('PageTest.java')");
     assertEquals("till", chromium.value("byId('details-name').innerText"));
     var state = chromium.value("byId('details-state').innerText");
-    assertTrue(state.startsWith("app · ▲ stuck · handles a message · busy for "), state);
+    assertTrue(state.startsWith("app · ▲ stuck · handles String · busy for "), state);
 
     chromium.value("dispatchEvent(new KeyboardEvent('keydown', {key: 'Escape'}))");
     assertEquals("true", chromium.value("byId('details').hidden"));

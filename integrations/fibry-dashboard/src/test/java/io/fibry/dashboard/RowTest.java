@@ -109,6 +109,12 @@ class RowTest {
   @Test
   void awaitedActorAndBusyWorkersAreShown() {
     assertEquals("waits for 'y'", ActorRow.withoutTexts(Stats.of("x").awaiting("y").get()));
+    assertEquals("handles Order",
+        ActorRow.withoutTexts(Stats.of("x").withState(ActorState.BUSY).withMessageType("Order").get()));
+    assertEquals("waits for 'y' in Order",
+        ActorRow.withoutTexts(Stats.of("x").awaiting("y").withMessageType("Order").get()));
+    assertEquals("3 of 4 at work, for longest with Order",
+        ActorRow.withoutTexts(Stats.of("x").withWorkers(3, 4).withMessageType("Order").get()));
     assertEquals("3 of 4 at work",
         ActorRow.withoutTexts(Stats.of("x").withState(ActorState.BUSY).withWorkers(3, 4).get()));
   }

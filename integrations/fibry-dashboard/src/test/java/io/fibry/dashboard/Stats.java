@@ -17,6 +17,7 @@ final class Stats {
   private long refused;
   private ActorState state = ActorState.IDLE;
   private Optional<String> awaited = Optional.empty();
+  private Optional<String> messageType = Optional.empty();
   private int busyWorkers;
   private int workers;
   private Duration busyFor = Duration.ZERO;
@@ -71,6 +72,11 @@ final class Stats {
     return this;
   }
 
+  Stats withMessageType(String type) {
+    this.messageType = Optional.of(type);
+    return this;
+  }
+
   Stats withBusyFor(Duration busyFor) {
     this.busyFor = busyFor;
     return this;
@@ -83,6 +89,6 @@ final class Stats {
 
   ActorStats get() {
     return new ActorStats(List.of("app"), name, kind, queued, handled, failed, state, awaited, busyWorkers,
-        workers, "a text that may contain a message", busyFor, true, capacity, refused, List.of());
+        workers, "a text that may contain a message", messageType, busyFor, true, capacity, refused, List.of());
   }
 }
