@@ -175,6 +175,7 @@ public abstract sealed class FolderStore implements Store permits LogStore {
    * @param pendingWrites turns and messages that are being stored now
    * @param actors actors that have stored turns
    * @param pendingMessages stored messages that are not handled yet, and reminders
+   * @param dueMessages pending messages that may be handled now, unlike reminders of later times
    * @param parkedMessages messages that failed and are parked for an operator
    * @param bytes the size of all files in bytes
    * @param syncs syncs of the log to the disk, since the store was opened
@@ -188,8 +189,8 @@ public abstract sealed class FolderStore implements Store permits LogStore {
    * or a commit that was damaged later, see {@code doubt} of {@link StoreCheck}
    */
   public record Health(long turns, long refusedTurns, long pendingWrites, long actors, long pendingMessages,
-      long parkedMessages, long bytes,
-      Syncs syncs, boolean isFull, boolean isBroken, List<String> tornFiles) {}
+      long dueMessages, long parkedMessages, long bytes, Syncs syncs, boolean isFull, boolean isBroken,
+      List<String> tornFiles) {}
 
   /**
    * The syncs of a log.

@@ -391,7 +391,7 @@ final class LogStore extends FolderStore implements StoreBackend {
     var counts = index.counts();
     var syncs = log.syncs();
     return new Health(turns.sum(), refusals.sum(), logWriter.pendingEntries(), counts.actors(),
-        counts.pendingMessages(), counts.parkedMessages(), disk.bytes(),
+        counts.pendingMessages(), counts.dueMessages(), counts.parkedMessages(), disk.bytes(),
         new Syncs(syncs.count(), syncs.total(), syncs.last()), preallocator.isFull(), log.isBroken(),
         log.tornFiles());
   }

@@ -68,6 +68,7 @@ class HealthTest {
       assertEquals(0, health.pendingWrites());
       assertEquals(1, health.actors());
       assertEquals(3, health.pendingMessages());
+      assertEquals(2, health.dueMessages()); // not the reminder, nor the parked message
       assertEquals(1, health.parkedMessages());
       assertFalse(health.isFull() || health.isBroken());
     }
@@ -75,6 +76,7 @@ class HealthTest {
       assertEquals(0, store.health().turns());
       assertEquals(1, store.health().actors());
       assertEquals(3, store.health().pendingMessages());
+      assertEquals(2, store.health().dueMessages());
       assertEquals(1, store.health().parkedMessages());
     }
   }

@@ -46,7 +46,8 @@ record StorePanel(String name, FolderStore store) implements Panel {
     public Map<String, Object> asMap() {
       var values = JsonText.object("turns", health.turns(), "turns per second",
           ActorRow.rounded(turnsPerSecond), "refused turns", health.refusedTurns(), "pending writes",
-          health.pendingWrites(), "pending messages", health.pendingMessages(), "parked messages",
+          health.pendingWrites(), "pending messages", health.pendingMessages(), "due messages", health.dueMessages(),
+          "parked messages",
           health.parkedMessages(), "actors", health.actors(), "last sync in ms",
           ActorRow.rounded(health.syncs().last().toNanos() / 1e6), "size in MB",
           ActorRow.rounded(health.bytes() / 1e6));

@@ -128,14 +128,14 @@ class PanelsTest {
       var text = statistics(options -> options.withStore("orders", store));
 
       assertTrue(text.contains("{\"title\":\"store orders\",\"values\":{\"turns\":3,\"turns per second\":null,"
-          + "\"refused turns\":0,\"pending writes\":0,\"pending messages\":0,\"parked messages\":0,\"actors\":1,"),
+          + "\"refused turns\":0,\"pending writes\":0,\"pending messages\":0,\"due messages\":0,\"parked messages\":0,\"actors\":1,"),
           text);
       assertTrue(text.matches("(?s).*\"last sync in ms\":[0-9.]+,\"size in MB\":[0-9.]+},\"problems\":\\[]}.*"), text);
     }
   }
 
   private static FolderStore.Health health(long refused, long parked, boolean isFull, boolean isBroken) {
-    return new FolderStore.Health(9, refused, 0, 1, 0, parked, 4096,
+    return new FolderStore.Health(9, refused, 0, 1, 0, 0, parked, 4096,
         new FolderStore.Syncs(3, Duration.ofMillis(6), Duration.ofMillis(2)), isFull, isBroken, List.of());
   }
 

@@ -319,6 +319,11 @@ public final class ActorLocation {
     return pending.size();
   }
 
+  /** Returns the number of pending messages that are due at this time or earlier. */
+  synchronized long countDueBy(Instant time) {
+    return pending.isEmpty() ? 0 : pending.values().stream().filter(message -> !message.due.isAfter(time)).count();
+  }
+
   /** Returns the number of pending messages that are due at exactly this time. */
   synchronized long countDue(Instant time) {
     return pending.isEmpty() ? 0 : pending.values().stream().filter(message -> message.due.equals(time)).count();

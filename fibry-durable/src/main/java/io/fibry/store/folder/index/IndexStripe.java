@@ -3,6 +3,7 @@ package io.fibry.store.folder.index;
 import io.fibry.store.Store;
 import io.fibry.store.folder.log.LogRecord;
 import io.fibry.store.spi.StoreBackend;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -123,15 +124,17 @@ final class IndexStripe {
 
   /**
    * Adds to the sums the number of actors with stored turns, the number of all pending messages
-   * without parked messages, and the number of all parked messages.
+   * without parked messages, the number of all parked messages, and the number of messages that are
+   * due now.
    */
-  synchronized void addCounts(long[] sums) {
+  synchronized void addCounts(long[] sums, Instant now) {
     sums[0] += usedSlots;
     for (var location : expanded.values()) {
       long parked = location.countDue(StoreBackend.PendingMessage.NEVER);
       if (location.lastTurn() > 0) sums[0]++;
       sums[1] += location.pendingCount() - parked;
       sums[2] += parked;
+      sums[3] += location.countDueBy(now);
     }
   }
 

@@ -133,13 +133,14 @@ public final class LogIndex {
     return actors;
   }
 
-  /** The numbers of actors with stored turns, of pending messages, and of parked messages. */
-  public record IndexCounts(long actors, long pendingMessages, long parkedMessages) {}
+  /** The numbers of actors with stored turns, and of pending, parked and due messages. */
+  public record IndexCounts(long actors, long pendingMessages, long parkedMessages, long dueMessages) {}
 
   public IndexCounts counts() {
-    long[] sums = new long[3];
-    for (var stripe : stripes) stripe.addCounts(sums);
-    return new IndexCounts(sums[0], sums[1], sums[2]);
+    long[] sums = new long[4];
+    var now = clock.instant();
+    for (var stripe : stripes) stripe.addCounts(sums, now);
+    return new IndexCounts(sums[0], sums[1], sums[2], sums[3]);
   }
 
   // ---- opening

@@ -55,6 +55,7 @@ final class StoreHealth {
     details.put("pendingWrites", health.pendingWrites());
     details.put("actors", health.actors());
     details.put("pendingMessages", health.pendingMessages());
+    details.put("dueMessages", health.dueMessages());
     details.put("parkedMessages", health.parkedMessages());
     details.put("bytes", health.bytes());
     details.put("lastSync", health.syncs().last().toString());

@@ -27,7 +27,8 @@ class StoreHealthTest {
   private Path folder;
 
   private static Health health(boolean isFull, boolean isBroken, List<String> tornFiles) {
-    return new Health(7, 6, 5, 4, 3, 2, 1, new FolderStore.Syncs(2, Duration.ofMillis(5), Duration.ofMillis(3)), isFull,
+    return new Health(7, 6, 5, 4, 3, 8, 2, 1, new FolderStore.Syncs(2, Duration.ofMillis(5), Duration.ofMillis(3)),
+        isFull,
         isBroken, tornFiles);
   }
 
@@ -37,7 +38,8 @@ class StoreHealthTest {
 
     assertEquals("UP", status.status());
     assertEquals(Map.of("one",
-        Map.of("turns", 7L, "refusedTurns", 6L, "pendingWrites", 5L, "actors", 4L, "pendingMessages", 3L,
+        Map.of("turns", 7L, "refusedTurns", 6L, "pendingWrites", 5L, "actors", 4L, "pendingMessages", 3L, "dueMessages",
+            8L,
             "parkedMessages",
             2L, "bytes", 1L, "lastSync", "PT0.003S")),
         status.details());
