@@ -22,6 +22,7 @@ import java.util.Map;
 record RouteTrend(RouteStats older, long olderNanos, RouteStats newer, long newerNanos, RouteStats stats) {
   private static final long PERIOD_NANOS = Duration.ofSeconds(30).toNanos();
   private static final int MIN_ERRORS_PERCENT = 1; // so that one error among many responses is no problem
+  private static final double SLOW_MILLIS = 1_000;
 
   static RouteTrend first(RouteStats stats) {
     return new RouteTrend(stats, 0, stats, 0, stats);
@@ -44,6 +45,11 @@ record RouteTrend(RouteStats older, long olderNanos, RouteStats newer, long newe
     if (isProblem(stats.responses().serverErrors() - older.responses().serverErrors())) problems.add("failing");
     if (isProblem(stats.responses().unavailable() - older.responses().unavailable())) problems.add("unavailable");
     return problems;
+  }
+
+  /** Returns whether at least 1 % of the recent exchanges took a second or more. */
+  boolean isSlow() {
+    return recentMillis(0.99) >= SLOW_MILLIS;
   }
 
   private boolean isProblem(long recentErrors) {

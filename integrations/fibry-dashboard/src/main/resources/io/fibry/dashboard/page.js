@@ -515,9 +515,12 @@ function showServers(servers) {
   servers.forEach((server, i) => {
     const [head, scroll] = (byId('servers').children[i] ?? newServer()).children;
     set(head.firstChild, server.title);
-    set(head.lastChild, server.routes.length < server.routeCount
+    const routes = server.routes.length < server.routeCount
       ? `the ${server.routes.length} busiest of ${number(server.routeCount)} routes`
-      : counted(server.routeCount, 'route') + '; rates and times of the last minute');
+      : counted(server.routeCount, 'route');
+    set(head.lastChild, [`${number(server.working)} of ${number(server.maxExchanges)} exchanges at work`,
+      server.waiting ? number(server.waiting) + ' waiting for clients' : '', counted(server.connections, 'connection'),
+      server.cutOff ? counted(server.cutOff, 'client') + ' cut off' : '', routes].filter(Boolean).join(' · '));
     const body = scroll.firstChild.tBodies[0];
     server.routes.forEach((route, j) => {
       if (!body.rows[j]) body.append(newRouteLine(false));

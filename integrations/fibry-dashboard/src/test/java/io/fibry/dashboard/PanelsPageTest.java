@@ -82,6 +82,8 @@ class PanelsPageTest {
     chromium.until("statistics?.panels[0].routes.some(route => route.answered === 1)");
 
     assertTrue(route("GET /orders").matches("GET /orders [–0-9.]+ 1 0 0 0 0 0 .*"), route("GET /orders"));
+    var head = chromium.value("document.querySelector('.routes .head .muted').innerText");
+    assertTrue(head.matches("0 of 1,024 exchanges at work · \\d+ connections? · \\d routes"), head);
     assertEquals("store " + LONG_NAME + ",node " + cluster.self().name() + " of shop,Shop",
         chromium.value("[...document.querySelectorAll('#panels h2')].map(head => head.textContent)"));
     assertEquals("✓,✓,", chromium.value("[...document.querySelectorAll('#panels .state')].map(p => p.textContent)"));

@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.UnaryOperator;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -96,11 +97,13 @@ class PanelsTest {
 
     try (var dashboard = Dashboard.open(scope, 0, options -> options.withRoutes("api", server), clock)) {
       var firstText = statistics(dashboard);
-      assertTrue(firstText.contains("{\"title\":\"api\",\"routeCount\":3,\"routes\":["), firstText);
+      assertTrue(firstText.contains("\"cutOff\":0,\"routeCount\":3,\"routes\":["), firstText);
       assertTrue(firstText.contains("{\"route\":\"GET /orders/{id}\",\"answered\":1,\"perSecond\":null,\"upgraded\":0,"
           + "\"successful\":1,\"redirected\":0,\"clientErrors\":0,\"serverErrors\":0,\"unavailable\":0,"
           + "\"p50Millis\":null,\"p99Millis\":null,\"openWebSockets\":0}"), firstText);
       assertFalse(firstText.contains("\"route\":\"none\""), firstText);
+      assertTrue(firstText.matches("(?s).*\\{\"title\":\"api\",\"working\":0,\"waiting\":0,\"maxExchanges\":1024,"
+          + "\"connections\":\\d+,\"cutOff\":0,.*"), firstText);
       get(server, "/orders/1", "/orders/2", "/broken", "/busy", "/unknown");
       clock.advance(Duration.ofSeconds(2));
 
@@ -112,6 +115,9 @@ class PanelsTest {
           + "\"problems\":\\[\"failing\"]}.*"), text);
       assertTrue(text.matches("(?s).*GET /busy\",[^}]*\"serverErrors\":0,\"unavailable\":1,[^}]*"
           + "\"problems\":\\[\"unavailable\"]}.*"), text);
+      var routes =
+          Pattern.compile("\"route\":\"([^\"]+)\"").matcher(text).results().map(match -> match.group(1)).toList();
+      assertEquals(List.of("GET /broken", "GET /busy", "GET /orders/{id}", "none"), routes); // problems come first
       assertTrue(text.contains("\"routeCount\":4,") && text.contains("\"route\":\"none\",\"answered\":1,"), text);
     }
   }

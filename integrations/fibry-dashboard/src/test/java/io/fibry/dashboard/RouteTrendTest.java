@@ -6,6 +6,7 @@ import io.fibry.dashboard.RoutesPanel.RoutesSample;
 import io.fibry.net.HttpServer.ResponseCounts;
 import io.fibry.net.HttpServer.ResponseTimes;
 import io.fibry.net.HttpServer.RouteStats;
+import io.fibry.net.HttpServer.ServerLoad;
 import io.fibry.net.HttpServer.TimeBucket;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -96,11 +97,29 @@ class RouteTrendTest {
       after.add(stats("/" + i, i == 7 ? 1 : i, 0, i == 7 ? 1 : 0, 0));
     }
 
-    var rows = (List<?>) RoutesSample.first("api", before).next(after, SECOND).asMap().get("routes");
+    var rows = routes(before, after);
 
     assertEquals(RoutesSample.MAX_ROWS, rows.size());
-    assertEquals("/7", ((Map<?, ?>) rows.getFirst()).get("route"));
-    assertEquals("/51", ((Map<?, ?>) rows.get(1)).get("route"));
-    assertEquals("/149", ((Map<?, ?>) rows.getLast()).get("route"));
+    assertEquals("/7 /51 /149", rows.getFirst() + " " + rows.get(1) + " " + rows.getLast());
+  }
+
+  @Test
+  void routesWithProblemsComeBeforeSlowRoutes() {
+    var before = List.of(stats("/a", 0, 0, 0, 0), stats("/slow", 0, 0, 0, 0), stats("/failing", 0, 0, 0, 0));
+    var slow = new RouteStats("/slow", new ResponseCounts(0, 5, 0, 0, 0, 0),
+        new ResponseTimes(List.of(new TimeBucket(Duration.ofSeconds(1), 0), new TimeBucket(Duration.ofSeconds(3), 5)),
+            5, Duration.ofSeconds(10)),
+        0);
+
+    var routes = routes(before, List.of(stats("/a", 9, 9, 0, 0), slow, stats("/failing", 5, 0, 5, 0)));
+
+    assertEquals(List.of("/failing", "/slow", "/a"), routes);
+  }
+
+  /** Returns the routes in the order in which the page shows them. */
+  private static List<Object> routes(List<RouteStats> before, List<RouteStats> after) {
+    var load = new ServerLoad(0, 0, 1, 0, 0);
+    var rows = (List<?>) RoutesSample.first("api", load, before).next(load, after, SECOND).asMap().get("routes");
+    return rows.stream().<Object>map(row -> ((Map<?, ?>) row).get("route")).toList();
   }
 }
