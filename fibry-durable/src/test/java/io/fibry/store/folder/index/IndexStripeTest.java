@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.store.Store;
 import io.fibry.store.folder.log.LogRecord;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -41,9 +42,9 @@ class IndexStripeTest {
     }
     for (int actor = 0; actor < ACTORS; actor++) check(actor);
 
-    long[] sums = new long[3];
-    stripe.addCounts(sums);
-    assertArrayEquals(new long[] {model.size(), 0, 0}, sums, "seed " + seed);
+    long[] sums = new long[4];
+    stripe.addCounts(sums, Instant.EPOCH);
+    assertArrayEquals(new long[] {model.size(), 0, 0, 0}, sums, "seed " + seed);
     assertTrue(stripe.expanded().isEmpty());
   }
 
