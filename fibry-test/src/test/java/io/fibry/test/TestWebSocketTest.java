@@ -327,13 +327,14 @@ class TestWebSocketTest {
 
   @Test
   void closeOfServerDoesNotWaitForPausedClient() {
-    try (var scope = TestScope.fibers(); var web = TestServer.open(scope, routes())) {
-      var socket = web.webSocket("/echo/ann");
-      scope.assertQuiet();
-      socket.pauseReading();
-      for (int i = 0; i < 10; i++) socket.send(new byte[30_000]);
-      web.close();
-
+    try (var scope = TestScope.fibers()) {
+      TestWebSocket socket;
+      try (var web = TestServer.open(scope, routes())) {
+        socket = web.webSocket("/echo/ann");
+        scope.assertQuiet();
+        socket.pauseReading();
+        for (int i = 0; i < 10; i++) socket.send(new byte[30_000]);
+      }
       assertEquals(1001, socket.awaitClose().code());
     }
   }
