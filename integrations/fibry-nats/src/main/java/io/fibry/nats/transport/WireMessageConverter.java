@@ -2,6 +2,7 @@ package io.fibry.nats.transport;
 
 import io.fibry.cluster.spi.WireMessage;
 import io.nats.client.Message;
+import io.nats.client.impl.Headers;
 import io.nats.client.impl.NatsMessage;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
@@ -16,7 +17,7 @@ final class WireMessageConverter {
   private WireMessageConverter() {}
 
   /** Converts a message; empty {@code headers} mean that the message has none. */
-  static NatsMessage.Builder toNatsMessage(WireMessage wire, Optional<SerializedHeaders> headers) {
+  static NatsMessage.Builder toNatsMessage(WireMessage wire, Optional<Headers> headers) {
     var message = NatsMessage.builder().subject(wire.subject()).data(wire.body());
     wire.replyTo().ifPresent(message::replyTo);
     headers.ifPresent(message::headers);
