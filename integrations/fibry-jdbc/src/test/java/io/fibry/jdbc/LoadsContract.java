@@ -26,7 +26,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests loads of actors that wait at the same time, and so share a transaction. */
+/** Tests loads of actors that wait at the same time. Such loads share a transaction. */
 abstract class LoadsContract extends DatabaseFixture {
   private static final Duration LIMIT = Duration.ofSeconds(20);
 
