@@ -44,6 +44,7 @@ class RootScopeRulesTest {
       entry("fibry-spring-boot-starter/FiberPool.java", "runs tasks of Spring in its own scope"),
       entry("fibry-spring-boot-starter/FibryAutoConfiguration.java", "opens the scope of the application"),
       entry("fibry-test/TestScope.java", "opens the scope of a test"),
+      entry("fibry-nats/RequestMultiplexer.java", "starts limits of requests, which belong to no scope"),
       entry("fibry-nats/WorkConsumer.java", "passes work of NATS to workers in the scope of the cluster"),
       entry("fibry-simulation/SimulatedNode.java", "is the root scope of a simulated process"),
       entry("fibry-simulation/ProgramRun.java", "closes the root scope of a simulated process"));
