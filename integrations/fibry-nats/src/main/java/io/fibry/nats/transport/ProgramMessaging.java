@@ -43,12 +43,11 @@ final class ProgramMessaging {
   /** Converts a message, and checks the sizes of body and headers: the server limits their sum. */
   private NatsMessage.Builder toNatsMessage(WireMessage message) {
     message.checkSize(maxBytes());
-    if (message.headers().isEmpty()) return WireMessageConverter.toNatsMessage(message, Optional.empty());
-    var headers = SerializedHeaders.of(message.headers());
+    var headers = WireMessageConverter.headers(message);
     if (headers.serializedLength() > HEADER_BYTES)
       throw new IllegalArgumentException("a message to " + message.subject()
           + " has headers of " + headers.serializedLength() + " bytes; at most " + HEADER_BYTES + " can be sent");
-    return WireMessageConverter.toNatsMessage(message, Optional.of(headers));
+    return WireMessageConverter.toNatsMessage(message, headers);
   }
 
   Subscription subscribe(String subject, Optional<String> group, Consumer<WireMessage> reader) {

@@ -16,12 +16,16 @@ final class WireMessageConverter {
 
   private WireMessageConverter() {}
 
-  /** Converts a message; empty {@code headers} mean that the message has none. */
-  static NatsMessage.Builder toNatsMessage(WireMessage wire, Optional<Headers> headers) {
+  static Headers headers(WireMessage wire) {
+    var headers = new Headers();
+    wire.headers().forEach((name, text) -> headers.put(name, encode(text)));
+    return headers;
+  }
+
+  static NatsMessage.Builder toNatsMessage(WireMessage wire, Headers headers) {
     var message = NatsMessage.builder().subject(wire.subject()).data(wire.body());
     wire.replyTo().ifPresent(message::replyTo);
-    headers.ifPresent(message::headers);
-    return message;
+    return headers.isEmpty() ? message : message.headers(headers);
   }
 
   static WireMessage toWireMessage(Message message) {
