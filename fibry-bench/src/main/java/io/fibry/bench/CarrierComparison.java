@@ -20,7 +20,7 @@ import org.openjdk.jmh.infra.Blackhole;
 /**
  * Compares Fibry on the JDK's scheduler of virtual threads with Fibry on the carriers of
  * fibry-carriers, and with a peer. The arguments are names of questions, for example {@code
- * ask-actor ring}; without arguments all are measured, which takes seven minutes. The sides take
+ * ask-actor ring}; without arguments all are measured, which takes six minutes. The sides take
  * turns, each in its own process, {@code -Dprocesses} times. A process warms up for {@code
  * -Dmillis}, measures as long, and tells its median. Writes {@code carriers.json}.
  */
