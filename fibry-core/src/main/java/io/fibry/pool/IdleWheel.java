@@ -106,10 +106,12 @@ final class IdleWheel<K, M> {
 
   /**
    * Returns when the first of the new entities can be idle. Called by the thread that set
-   * {@code isArmed}, so no turn takes the list at the same time.
+   * {@code isArmed}, so no turn takes the list at the same time. An earlier turn may have taken it,
+   * and found that its entities were gone. If so, no new entity can be idle before one that begins
+   * now.
    */
   private long firstOfNewEntities() {
-    long first = Long.MAX_VALUE;
+    long first = now() + idleNanos;
     // an entity that is gone causes an early check at most
     for (var entity = newEntities.get(); entity != null; entity = entity.next)
       first = Math.min(first, idleAt(entity.useState()));

@@ -217,4 +217,21 @@ class IdleWheelRacesTest {
       race.verify();
     });
   }
+
+  @Promise("23.13")
+  @Test
+  void entityMadeAfterAnotherHasEndedEarlyIsPassivatedExactly() {
+    Schedules.modelCheck(SCHEDULES, () -> {
+      var race = new Race();
+      var ended = new Entity<String, String>("ended", race.wheel.currentTick());
+
+      var creator = Schedules.start(() -> race.wheel.add(ended));
+      ended.markGone();
+      race.turn();
+      Schedules.join(creator);
+      race.make();
+
+      race.verify();
+    });
+  }
 }
