@@ -18,6 +18,7 @@ import java.net.http.HttpClient;
 import java.net.http.WebSocket;
 import java.util.List;
 import java.util.Map;
+import java.util.NoSuchElementException;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.UnaryOperator;
@@ -48,7 +49,9 @@ class HandlerStepsTest {
       throw new IllegalStateException("no order");
     }).text("/missing", exchange -> {
       throw new HttpException(404, "none");
-    }).stream("/torn", exchange -> {
+    }).text("/ruled", exchange -> {
+      throw new NoSuchElementException("none");
+    }).onFailure(NoSuchElementException.class, 404).stream("/torn", exchange -> {
       exchange.outputStream().write(1);
       exchange.outputStream().flush();
       throw new IllegalStateException("torn");
@@ -123,11 +126,13 @@ class HandlerStepsTest {
   void accessLogHasTraceAndNumberOfFailure() throws Exception {
     open();
 
-    request("/broken", "/missing", "/none");
+    request("/broken", "/missing", "/ruled", "/none");
 
-    assertEquals(List.of("trace of GET /broken", "trace of GET /missing", "trace of GET"),
+    assertEquals(
+        List.of("trace of GET /broken", "trace of GET /missing", "trace of GET /ruled", "trace of GET"),
         entries.stream().map(entry -> entry.traceId().orElseThrow()).toList());
-    assertEquals(List.of(true, false, false), entries.stream().map(it -> it.failureNumber().isPresent()).toList());
+    assertEquals(List.of(true, false, false, false),
+        entries.stream().map(it -> it.failureNumber().isPresent()).toList());
     assertTrue(AccessLogFormat.json().apply(entries.getFirst()).endsWith(
         "\"failureNumber\":\"" + entries.getFirst().failureNumber().get()
             + "\",\"traceId\":\"trace of GET /broken\"}"));

@@ -2,6 +2,7 @@ package io.fibry.net;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorScope;
@@ -115,6 +116,23 @@ class HttpLimitsTest {
       assertTrue(failure.join().getMessage().contains("did not take what was written to it within 5 s"),
           failure.join().toString());
       Patience.eventually(() -> server.load().cutOffClients() == 1);
+    }
+  }
+
+  @Promise("27.43")
+  @Test
+  void responseThatBreaksOffIsNotCountedAsCutOff() throws Exception {
+    open(routes -> routes.stream("/", exchange -> {
+      exchange.outputStream().write(1);
+      exchange.outputStream().flush();
+      throw new IllegalStateException("torn");
+    }), o -> o);
+    try (var client = new RawClient(server.port())) {
+      client.send("GET / HTTP/1.0\r\n\r\n"); // an HTTP/1.0 response ends when its connection ends
+
+      assertThrows(IOException.class, client.socket.getInputStream()::readAllBytes);
+      Patience.eventually(() -> server.load().connections() == 0);
+      assertEquals(0, server.load().cutOffClients());
     }
   }
 

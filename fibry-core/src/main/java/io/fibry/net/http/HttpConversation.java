@@ -239,7 +239,7 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
   private void fail(Throwable failure, ServerExchange exchange, ServerResponse response, RequestBody body)
       throws IOException {
     if (socket.isActorEnding()) { // no response is sent, and the exchange has failed
-      if (response.endsWithConnection()) socket.reset(socket + " was cut off, because its response broke off");
+      if (response.endsWithConnection()) socket.reset(socket + " was cut off, because its response broke off", false);
       // the client has not caused this failure: the handler continued after the kill, and could not
       // write to the closed socket
       if (socket.isClientError(failure)) throw new IOException("the server ended before the response was sent");
@@ -262,7 +262,7 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
     } else if (response.isSent()) {
       server.log(failure, exchange, "by closing the connection, because the response had begun");
       response.closeConnectionAfter();
-      if (response.endsWithConnection()) socket.reset(socket + " was cut off, because its response broke off");
+      if (response.endsWithConnection()) socket.reset(socket + " was cut off, because its response broke off", false);
       socket.close();
     } else try {
       refuse(response, failure, exchange);

@@ -59,6 +59,7 @@ public final class HttpListener extends Listener<HttpServer> implements HttpServ
   @Override
   public void log(Throwable failure, ServerExchange exchange, String outcome) {
     var failureNumber = exchange.failureNumber();
+    exchange.isFailureLogged = true;
     var exchangeText = blockBuilder.mayShowMessages() ? exchange.toString() : "an exchange";
     if (stackThrottle.isDue(failure))
       LOG.error("{}: failure {} of {} was answered {}", this, failureNumber, exchangeText, outcome, failure);
@@ -145,7 +146,7 @@ public final class HttpListener extends Listener<HttpServer> implements HttpServ
         Optional.ofNullable(route).map(entry -> entry.pattern().text()), response.code(), response.bytesSent(),
         Duration.ofNanos(nanos), Optional.ofNullable(head.header("referer")),
         Optional.ofNullable(head.header("user-agent")),
-        response.exchange instanceof ServerExchange exchange ? exchange.usedFailureNumber() : Optional.empty(),
+        response.exchange instanceof ServerExchange exchange ? exchange.loggedFailureNumber() : Optional.empty(),
         observation.traceId());
   }
 

@@ -58,6 +58,7 @@ public final class ServerExchange implements HttpExchange {
   // response itself
   private String requiredResult;
   private String failureNumber; // null until needed
+  boolean isFailureLogged; // with the number; set by the log's writer, read by the access log
   private boolean hasDisconnectAction; // whether the handler has called onDisconnect
   private boolean isTimeLimitPassed; // whether the handler took longer than the time limit of its route
   private ClientOutbox<String> eventOutbox; // null until the handler calls eventActor()
@@ -327,9 +328,9 @@ public final class ServerExchange implements HttpExchange {
     if (Thread.currentThread().isVirtual()) Thread.interrupted();
   }
 
-  /** Returns the number of the failure of this exchange; empty if no log or rule has used it. */
-  Optional<String> usedFailureNumber() {
-    return Optional.ofNullable(failureNumber);
+  /** Returns the number of the failure of this exchange; empty if the log does not have it. */
+  Optional<String> loggedFailureNumber() {
+    return isFailureLogged ? Optional.of(failureNumber) : Optional.empty();
   }
 
   /** Returns the number by which a failure of this exchange can be found in the log. */

@@ -140,7 +140,7 @@ public final class ClientOutbox<M> {
   /** Makes an outbox that cuts a slow client off by a reset of its connection. */
   public ClientOutbox(ActorBuilder<Object> builder, String name, ClientSocket socket, int maxUnsent,
       MessageFormat<M> format) {
-    this(builder, name, socket, maxUnsent, format, socket::reset);
+    this(builder, name, socket, maxUnsent, format, reason -> socket.reset(reason, true));
   }
 
   /**

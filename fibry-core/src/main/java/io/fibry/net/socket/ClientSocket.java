@@ -305,7 +305,7 @@ public final class ClientSocket implements AutoCloseable {
     if (deadlines.isTooLate((long) READ_DEADLINE.getOpaque(this), now)) cutOff(readLimit.tooSlowText(this), true);
     else if (DeadlineCheck.hasPassed((long) WRITE_DEADLINE.getOpaque(this), now)) reset(this
         + " did not take what was written to it within " + Durations.text(limits.writeLimit())
-        + " (the write limit), so it was cut off");
+        + " (the write limit), so it was cut off", true);
     else if (DeadlineCheck.hasPassed(totalDeadline, now))
       cutOff(
           this + " lasted longer than " + Durations.text(limits.totalLimit()) + " (the total limit), so it was cut off",
@@ -347,13 +347,14 @@ public final class ClientSocket implements AutoCloseable {
     close();
   }
 
-  public void reset(String reason) {
+  /** Resets the connection. Its client counts as cut off if it has exceeded a limit. */
+  public void reset(String reason, boolean isLimitPassed) {
     resetOnClose();
-    cutOff(reason, true);
+    cutOff(reason, isLimitPassed);
   }
 
   private void resetOnClose() {
-    wasCutOff = isLimitPassed;
+    if (isLimitPassed) wasCutOff = true;
     transport.resetOnClose();
     var currentTarget = target;
     if (currentTarget != null) PlainTransport.resetOnClose(currentTarget);

@@ -68,7 +68,7 @@ public final class Forwarder implements Handler<ClientConnection> {
         failure[0] = thrown;
         // a reset, because after a normal close the client would consider the truncated stream
         // complete
-        clientSocket.reset("the target of " + clientSocket + " broke off: " + Lines.message(thrown));
+        clientSocket.reset("the target of " + clientSocket + " broke off: " + Lines.message(thrown), true);
       }
     });
     try {
@@ -77,7 +77,7 @@ public final class Forwarder implements Handler<ClientConnection> {
     } catch (Throwable thrown) {
       // a reset, because after a normal close the target would consider the truncated stream
       // complete
-      clientSocket.reset(clientSocket + " broke off: " + Lines.message(thrown));
+      clientSocket.reset(clientSocket + " broke off: " + Lines.message(thrown), true);
       throw thrown;
     }
     if (failure[0] != null) throw Throwables.<Exception>sneakyThrow(failure[0]);

@@ -295,7 +295,7 @@ final class ServerWebSocket implements WebSocketConnection, WebSocketReader.Fram
   private void cutOff(String reason) {
     slowReason = reason;
     firstClose.set(new WebSocketClose(CloseFrame.POLICY_VIOLATION, CloseFrame.fitReason(reason)));
-    cutOffTimer = clock.schedule(exchange.body.settings.limits().writeLimit(), () -> socket.reset(reason));
+    cutOffTimer = clock.schedule(exchange.body.settings.limits().writeLimit(), () -> socket.reset(reason, true));
   }
 
   @Override
