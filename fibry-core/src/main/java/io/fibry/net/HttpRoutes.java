@@ -192,11 +192,12 @@ public final class HttpRoutes {
    * the handler of a {@link #text} or {@link #object} route. The code may call {@code next} at most
    * once.
    *
-   * <p>The headers that the code sets, such as a request id, are also sent with error responses,
-   * except for headers that describe a body, such as {@code Content-Type} or {@code ETag}. A
-   * header that is set after a handler that may fail needs a {@code finally} block. No code runs
-   * for a request that is refused unread, or that no route takes. A route for
-   * {@code "/{page...}"} that throws an {@code HttpException} takes all requests.
+   * <p>The headers that the code sets, such as a request id, are also sent with error responses.
+   * Headers that describe a body, such as {@code Content-Type} or {@code ETag}, are dropped, unless
+   * the error is an {@link HttpException}, whose response has all headers that were set. A header
+   * that is set after a handler that may fail needs a {@code finally} block. No code runs for a
+   * request that is refused unread, or that no route takes. A route for {@code "/{page...}"} that
+   * throws an {@code HttpException} takes all requests.
    *
    * @param code runs on the connection's actor
    * @return these routes, with the code around them
