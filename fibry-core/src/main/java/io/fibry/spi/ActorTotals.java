@@ -43,7 +43,8 @@ public interface ActorTotals extends AutoCloseable {
   }
 
   /**
-   * {@return the sums of these names}
+   * {@return the sums of these names} The scope refers to them, and counts each actor that ends,
+   * until they are closed.
    *
    * @param scope the scope of the actors; actors of scopes in it belong to the sums, too
    * @param names names and beginnings of names

@@ -18,8 +18,9 @@ import java.util.List;
  * of the listed actors. An actor that has ended meanwhile still has its final counts.
  *
  * <p><b>Growth.</b> The count of an actor that handles a multi-step message shrinks for a moment
- * when the message is completed, until its steps are settled. So a reader returns at least the
- * numbers of the reader before.
+ * when the message is completed, until its steps are settled. The counts of an actor that ended
+ * while these totals were made are added shortly after it has left its scope. So a reader returns
+ * at least the numbers of the reader before.
  */
 final class NamedTotals implements ActorTotals {
   /** The scope of the actors. */
@@ -42,8 +43,10 @@ final class NamedTotals implements ActorTotals {
   private final long[] handledByEnded;
   private final long[] failedByEnded;
   private final long[] refusedByEnded;
-  // The next two are guarded by the monitor. Threads take the monitor before the lock of the tree
-  private final long[] minHandled; // the result of the last reader
+  // The next four are guarded by the monitor. Threads take the monitor before the lock of the tree
+  private final long[] minHandled; // this and the next two: the result of the last reader
+  private final long[] minFailed;
+  private final long[] minRefused;
   private List<Total> finalTotals; // null until the close
 
   NamedTotals(MemberScope scope, ActorNames names) {
@@ -54,6 +57,8 @@ final class NamedTotals implements ActorTotals {
     this.failedByEnded = new long[size];
     this.refusedByEnded = new long[size];
     this.minHandled = new long[size];
+    this.minFailed = new long[size];
+    this.minRefused = new long[size];
   }
 
   /** Returns whether an actor of this name belongs to a sum. The name may be null. */
@@ -106,7 +111,9 @@ final class NamedTotals implements ActorTotals {
     var totals = new ArrayList<Total>();
     for (int i = 0; i < handled.length; i++) {
       minHandled[i] = Math.max(minHandled[i], handled[i]);
-      totals.add(new Total(names.list().get(i), living[i], minHandled[i], failed[i], refused[i], queued[i],
+      minFailed[i] = Math.max(minFailed[i], failed[i]);
+      minRefused[i] = Math.max(minRefused[i], refused[i]);
+      totals.add(new Total(names.list().get(i), living[i], minHandled[i], minFailed[i], minRefused[i], queued[i],
           Duration.ofNanos(busyNanos[i])));
     }
     return List.copyOf(totals);

@@ -181,8 +181,9 @@ abstract class ScopeState extends OwningScope implements NamedTotals.MemberScope
         if (memberTable.remove(cell)) addToTotals(cell, handled);
       }
     } else if (memberTable.remove(cell) && isInTotals(cell)) {
+      long handled = cell.handled();
       synchronized (totalsLock) {
-        addToTotals(cell, cell.handled());
+        addToTotals(cell, handled);
       }
     }
   }
