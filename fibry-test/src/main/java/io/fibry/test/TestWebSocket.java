@@ -258,14 +258,12 @@ public final class TestWebSocket implements AutoCloseable {
   }
 
   private WebSocketMessage receive(String wanted) {
-    await(wanted, () -> !untakenMessages.isEmpty() || serverClose != null);
-    lock.lock();
-    try {
-      var message = untakenMessages.poll();
-      if (message != null) return message;
-    } finally {
-      lock.unlock();
-    }
+    var taken = new WebSocketMessage[1]; // the condition takes it, under the lock
+    await(wanted, () -> {
+      if (taken[0] == null) taken[0] = untakenMessages.poll();
+      return taken[0] != null || serverClose != null;
+    });
+    if (taken[0] != null) return taken[0];
     throw failure("wanted " + wanted + ", but it was closed with " + closeText());
   }
 
