@@ -40,7 +40,7 @@ final class CarrierWatch implements Runnable {
   private final CarrierPool pool;
   private final Thread thread;
   private final AtomicBoolean asleep = new AtomicBoolean(); // set by the thread, cleared by it or by a sender
-  // Whether the pause is longer because all carriers are busy. Set and cleared by the thread
+  // Whether the pause is longer than MIN_PAUSE, so that a carrier may end it. Written by the thread
   private volatile boolean pausing;
 
   // Used by the thread only

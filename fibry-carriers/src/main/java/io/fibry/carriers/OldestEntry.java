@@ -14,10 +14,13 @@ final class OldestEntry {
 
   /**
    * Returns whether the queue's oldest entry was seen {@link WakePolicy#STEAL_BACKLOG} ago. The
-   * first call for an entry, and a call for another queue, only remember it.
+   * first call for an entry remembers it. Calls for other queues have no effect until the
+   * remembered entry is taken; otherwise the entries of two queues would replace each other.
    */
   boolean hasWaited(RunQueue observed, long now) {
+    if (queue != null && queue != observed && !queue.isEmpty() && queue.headIndex() == index) return false;
     int oldest = observed.headIndex();
+    if (observed.isEmpty()) return false; // read after the index, so the index is that of an entry
     if (queue == observed && index == oldest) return now - since >= WakePolicy.STEAL_BACKLOG;
     queue = observed;
     index = oldest;

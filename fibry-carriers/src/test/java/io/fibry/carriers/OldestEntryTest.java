@@ -36,12 +36,24 @@ class OldestEntryTest {
   }
 
   @Test
-  void otherQueueStartsWaitAgain() {
+  void entryOfOtherQueueIsIgnoredUntilRememberedEntryIsTaken() {
     var otherQueue = new RunQueue();
     otherQueue.add(() -> {});
     oldest.hasWaited(queue, START);
 
+    assertFalse(oldest.hasWaited(otherQueue, START + 1));
+    assertTrue(oldest.hasWaited(queue, START + LIMIT));
+    queue.takeOwn();
     assertFalse(oldest.hasWaited(otherQueue, START + LIMIT));
-    assertFalse(oldest.hasWaited(queue, START + LIMIT));
+    assertTrue(oldest.hasWaited(otherQueue, START + 2 * LIMIT));
+  }
+
+  @Test
+  void emptyQueueStartsNoWaitOfNextEntry() {
+    var otherQueue = new RunQueue();
+
+    assertFalse(oldest.hasWaited(otherQueue, START));
+    otherQueue.add(() -> {});
+    assertFalse(oldest.hasWaited(otherQueue, START + LIMIT));
   }
 }
