@@ -17,10 +17,11 @@ import java.util.concurrent.CompletableFuture;
  * in the queue: each task takes at least one load if any waits, and there are never fewer tasks to
  * come than waiting loads.
  *
- * <p>If the shared transaction fails, each of its actors is loaded by a transaction of its own. A
- * locked row of an actor delays the other loads by a tenth of a second at most. Neither a locked
- * row nor damaged turns fail another load. If the outcome of the commit is unknown, an actor may
- * have begun two lives. This does no harm, because only the later life can store turns.
+ * <p>If the shared transaction fails, each of its actors is loaded by a transaction of its own. The
+ * shared transaction waits for a locked row for a tenth of a second, and on H2 for two seconds.
+ * Neither a locked row nor damaged turns fail another load. If the outcome of the commit is
+ * unknown, an actor may have begun two lives. This does no harm, because only the later life can
+ * store turns.
  */
 final class ActorLoader {
   static final int MAX_LOADS = 32; // of a transaction
@@ -56,7 +57,7 @@ final class ActorLoader {
 
   /** Takes the first loads, up to the second load of an actor: each load begins a life. */
   private synchronized List<PendingLoad> takeWaiting() {
-    var batch = new LinkedHashMap<Store.ActorId, PendingLoad>();
+    var batch = new LinkedHashMap<Store.ActorId, PendingLoad>(2 * MAX_LOADS);
     for (var load = waiting.peek(); load != null && batch.size() < MAX_LOADS; load = waiting.peek()) {
       if (batch.containsKey(load.actor)) break;
       waiting.remove();
@@ -71,15 +72,22 @@ final class ActorLoader {
     else if (!batch.isEmpty()) loadTogether(batch);
   }
 
-  private void loadTogether(List<PendingLoad> batch) {
-    var actors = batch.stream().map(load -> load.actor).toList();
+  private void loadLater(PendingLoad load) {
     try {
+      if (!readerPool.execute(() -> loadAlone(load))) load.completeExceptionally(readerPool.closedException());
+    } catch (Throwable failure) { // such as a thread that the system refuses
+      load.completeExceptionally(failure);
+    }
+  }
+
+  private void loadTogether(List<PendingLoad> batch) {
+    try {
+      var actors = batch.stream().map(load -> load.actor).toList();
       var loaded =
           database.commitOrFail(dialect, connection -> StoreTransactions.load(connection, dialect, actors));
       for (int i = 0; i < loaded.size(); i++) batch.get(i).complete(loaded.get(i));
     } catch (Throwable failure) { // each load reports its own failure
-      for (var load : batch)
-        if (!readerPool.execute(() -> loadAlone(load))) load.completeExceptionally(readerPool.closedException());
+      batch.forEach(this::loadLater);
     }
   }
 
