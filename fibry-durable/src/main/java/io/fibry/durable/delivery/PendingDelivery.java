@@ -283,9 +283,10 @@ public final class PendingDelivery implements StoreRegistry.Delivery, AutoClosea
   }
 
   /**
-   * Starts couriers that were reserved. Before each courier it waits until a read is possible. Thus
-   * the couriers of many actors neither fill the memory nor delay other fibers. After the delivery
-   * was closed, no more couriers are needed, because {@link #close} has sent the held requests.
+   * Starts couriers that were reserved. Before each courier it waits until a read is possible, so
+   * few couriers wait for a read. Couriers that wait for their actors are not limited. After the
+   * delivery was closed, no more couriers are needed, because {@link #close} has sent the held
+   * requests.
    */
   private void startCouriers(List<String> keys) {
     for (var key : keys) {
