@@ -50,9 +50,11 @@ class Tour {
   }
 
   public static void main(String[] args) throws Exception {
+    boolean isSecondJvm = args.length == 3 && args[2].equals(CarrierRun.ARGUMENT);
+    if (!isSecondJvm) System.setProperty("fibry.carriers", "off"); // the manifest of the jar permits them
     int roundMillis = args.length == 0 ? ROUND_MILLIS : Integer.parseInt(args[0]);
     var tour = new Tour(roundMillis, args.length < 2 ? MILLION : Integer.parseInt(args[1]));
-    if (args.length == 3 && args[2].equals(CarrierRun.ARGUMENT)) {
+    if (isSecondJvm) {
       tour.send();
       tour.block();
       CarrierRun.tell(tour.rows);
