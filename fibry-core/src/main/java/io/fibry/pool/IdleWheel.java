@@ -106,9 +106,9 @@ final class IdleWheel<K, M> {
 
   /**
    * Returns when the first of the new entities can be idle. Called by the thread that set
-   * {@code isArmed}, so no turn takes the list at the same time. An earlier turn may have taken it,
-   * and found that its entities were gone. If so, no new entity can be idle before one that begins
-   * now.
+   * {@code isArmed}, so no turn takes the list at the same time. If an earlier turn has taken it
+   * and found only entities that were gone, the result is when an entity that begins now can be
+   * idle.
    */
   private long firstOfNewEntities() {
     long first = now() + idleNanos;
