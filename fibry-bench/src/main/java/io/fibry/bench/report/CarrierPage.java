@@ -24,18 +24,19 @@ final class CarrierPage {
   private static final List<String> FRONT_PAGE = List.of("ask-actor", "ask-fiber", "idle", "senders-8", "hand-over",
       "bounded-1024", "queues", "compute-4", "compute-1000");
 
+  private static final String ONE_CARRIER =
+      "A carrier wakes another one only for a backlog of 15 µs, so one carrier may do all the work.";
+  private static final String QUEUED_HAND_OVER = "On both schedulers a thread runs the woken actor next. On carriers, "
+      + "the actor passes through a queue that other carriers may steal from.";
   /** Why carriers may be slower, by the beginning of the name of a question. */
   private static final Map<String, String> REASONS = Map.ofEntries(
       Map.entry("ask-thread", "The asker is on the JDK's scheduler. So each request and each answer must wake a "
           + "thread of the other scheduler."),
       Map.entry("ask-", "Other programs on the machine may hold up the one carrier that asker and actor share."),
-      Map.entry("idle", "A carrier wakes another one only for a backlog of 15 µs, so one carrier may do all the work."),
-      Map.entry("wake-64", "A carrier wakes another one only for a backlog of 15 µs, so one carrier may do all the "
-          + "work."),
-      Map.entry("hand-over", "On both schedulers a thread runs the woken actor next. On carriers, the actor passes "
-          + "through a queue that other carriers may steal from."),
-      Map.entry("ring", "On both schedulers a thread runs the woken actor next. On carriers, the actor passes through "
-          + "a queue that other carriers may steal from."),
+      Map.entry("idle", ONE_CARRIER),
+      Map.entry("wake-64", ONE_CARRIER),
+      Map.entry("hand-over", QUEUED_HAND_OVER),
+      Map.entry("ring", QUEUED_HAND_OVER),
       Map.entry("senders", "Senders and actor may share one carrier, until their backlog is worth another one."),
       Map.entry("bounded", "Sender and actor may share one carrier. Then each full mailbox costs a switch of threads."),
       Map.entry("pool", "The workers may share one carrier with the sender, until their backlog is worth another "
