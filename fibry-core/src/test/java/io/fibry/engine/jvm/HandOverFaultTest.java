@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.support.Patience;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Tag;
@@ -101,22 +100,6 @@ class HandOverFaultTest {
       return;
     }
     throw new AssertionError("never handed over");
-  }
-
-  @Test
-  void offeredDrainThatHasRunElsewhereDoesNotRunAgain() {
-    var runCount = new AtomicInteger();
-    var hasRun = new CountDownLatch(1);
-    var wokenDrain = new Drain(runCount::incrementAndGet);
-    start(new Drain(() -> {
-      HandOver.offer(wokenDrain);
-      wokenDrain.runOnce();
-      hasRun.countDown();
-    }));
-
-    Patience.await(hasRun);
-    Patience.value(wokenDrain.runner);
-    assertEquals(1, runCount.get());
   }
 
   /**
