@@ -27,7 +27,7 @@ public final class Budgets {
    * Our time divided by the time of the reference must be {@code maxRatio} or less. We want to
    * reach the {@code aim}, which is only printed.
    */
-  private record RatioBudget(String name, String operation, String reference, double maxRatio, double aim,
+  record RatioBudget(String name, String operation, String reference, double maxRatio, double aim,
       int operations, Workload ourWork, Workload referenceWork, List<String> flags) {
 
     static RatioBudget named(String name) {
@@ -42,7 +42,7 @@ public final class Budgets {
     }
   }
 
-  private static final List<RatioBudget> PROMISES = List.of(
+  static final List<RatioBudget> PROMISES = List.of(
       new RatioBudget("create", "create an actor", "start a virtual thread that parks", 0.15, 0.05, 200_000,
           ActorWorkloads::createSinks, ActorWorkloads::createParkedThreads, List.of()),
       new RatioBudget("messages-pekko", "a message, processed", "Pekko typed", 1 / 2.0, 1 / 3.0, 1_000_000,
@@ -79,6 +79,23 @@ public final class Budgets {
       new RatioBudget("pipeline", "a message through three stages", "a virtual thread per stage, bounded queues", 1.3,
           1,
           200_000, PoolWorkloads::pipeline, PoolWorkloads::virtualThreadsAndQueues, List.of()),
+      new RatioBudget("priority", "a message by priority, all wait", "virtual thread + PriorityBlockingQueue", 3, 1,
+          10_000, times -> PeerWorkloads.priority("fiber", times),
+          times -> PeerWorkloads.priority("virtual-queue", times), List.of()),
+      new RatioBudget("timers-cancelled", "a timer, set and cancelled", "Pekko typed", 2.5, 1 / 1.5, 100_000,
+          times -> PeerWorkloads.cancelledTimers("fiber", times),
+          times -> PeerWorkloads.cancelledTimers("pekko", times), List.of()),
+      new RatioBudget("delayed-tasks", "a delayed task, in a pool of 5,000",
+          "JDK scheduler + a virtual thread per task",
+          2.5, 1, 200_000, PoolWorkloads::delayedTasksOfPool, PoolWorkloads::delayedVirtualThreads, List.of()),
+      new RatioBudget("messages-mixed", "a message, processed, in a mixed process",
+          "virtual thread + LinkedTransferQueue", 1, 1 / 1.6, 1_000_000, MixedWork.before(ActorWorkloads::messages),
+          ActorWorkloads::messagesThroughQueue, List.of()),
+      new RatioBudget("requests-mixed", "sendMessageReturn(i).get(), in a mixed process",
+          "start a virtual thread + join a future, one carrier", 1.8, 1.25, 100_000,
+          MixedWork.before(ActorWorkloads::requests), ActorWorkloads::threadAndFuture, List.of(ONE_CARRIER)),
+      new RatioBudget("inline-mixed", "inline ask(i), in a mixed process", "lock and unlock of a ReentrantLock", 16, 6,
+          1_000_000, MixedWork.before(ActorWorkloads::inlineAsks), ActorWorkloads::lockedCounter, List.of()),
       new RatioBudget("start", "processor time of a JVM with one actor", "a JVM with one virtual thread", 4.0, 2.75, 3,
           StartWorkloads::actors, StartWorkloads::virtualThreads, List.of()),
       onCarriers("carriers-ask", "ask(i) of an actor, on carriers", "two virtual threads, a queue and a future", 1,

@@ -5,14 +5,16 @@ import io.fibry.bench.peer.Peers;
 import io.fibry.bench.peer.Receiver;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * Workloads that run on any peer: two actors that send a message to each other, and delayed
- * messages.
+ * Workloads that run on any peer: two actors that send a message to each other, delayed messages,
+ * and messages with a priority.
  */
 final class PeerWorkloads {
   private static final Duration DELAY = Duration.ofMillis(50);
+  private static final Duration CANCELLED_DELAY = Duration.ofHours(1);
 
   private PeerWorkloads() {}
 
@@ -53,6 +55,48 @@ final class PeerWorkloads {
         for (int i = 0; i < times; i++) peer.later(actor, handled, DELAY);
         handled.await();
       });
+    }
+  }
+
+  /** Measures the time to set timers of an hour, and to cancel them. */
+  static double cancelledTimers(String peerName, int times) throws Exception {
+    try (var peer = Peers.of(peerName, Peer.Timers.class)) {
+      var timers = new Runnable[times];
+      Receiver<Object> actor = peer.actor(message -> {});
+      return ActorWorkloads.onVirtualThread(times, () -> {
+        for (int i = 0; i < times; i++) timers[i] = peer.later(actor, timers, CANCELLED_DELAY);
+        for (var timer : timers) timer.run();
+      });
+    }
+  }
+
+  /** All messages wait before the first is handled; the smallest is handled first. */
+  static double priority(String peerName, int times) throws Exception {
+    try (var peer = Peers.of(peerName, Peer.PriorityMailboxes.class)) {
+      var isFirstHandled = new CountDownLatch(1);
+      var areAllSent = new CountDownLatch(1);
+      var handled = new CountDownLatch(times + 1);
+      Receiver<Integer> actor = peer.prioritized(number -> {
+        handled.countDown();
+        if (number == 0) awaitSenders(isFirstHandled, areAllSent);
+      });
+      var numbers = new Random(42).ints(times, 1, 1_000_000).boxed().toArray(Integer[]::new);
+      return ActorWorkloads.onVirtualThread(times, () -> {
+        actor.send(0);
+        isFirstHandled.await();
+        for (var number : numbers) actor.send(number);
+        areAllSent.countDown();
+        handled.await();
+      });
+    }
+  }
+
+  private static void awaitSenders(CountDownLatch isFirstHandled, CountDownLatch areAllSent) {
+    isFirstHandled.countDown();
+    try {
+      areAllSent.await();
+    } catch (InterruptedException interruption) {
+      throw new AssertionError(interruption);
     }
   }
 }

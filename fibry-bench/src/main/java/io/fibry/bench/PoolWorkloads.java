@@ -3,22 +3,28 @@ package io.fibry.bench;
 import io.fibry.ActorSystem;
 import io.fibry.bench.peer.BoundedExecutor;
 import io.fibry.flow.Pipeline;
+import io.fibry.mailbox.Mailbox;
 import io.fibry.pool.Pools;
+import java.time.Duration;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executors;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Workloads of pools and pipelines, and of the simplest programs with the same guarantees. A pool
  * has four workers, a pipeline has a thread per stage, and a sender waits while the capacity is
- * exhausted.
+ * exhausted. Delayed tasks have 5,000 workers, and no sender waits.
  */
 final class PoolWorkloads {
   private static final int WORKERS = 4;
   private static final int CAPACITY = 1_024;
   private static final int STAGE_CAPACITY = 64;
+  private static final int DELAYED_WORKERS = 5_000;
+  private static final Duration DELAY = Duration.ofMillis(50);
 
   private PoolWorkloads() {}
 
@@ -78,6 +84,35 @@ final class PoolWorkloads {
       }
       done.await();
     });
+  }
+
+  // ---- tasks that begin after a delay
+
+  static double delayedTasksOfPool(int times) throws Exception {
+    var done = new CountDownLatch(times);
+    // unbounded, because a full mailbox drops messages of timers
+    try (var pool = Pools.fixed(ActorSystem.anonymous().mailbox(Mailbox.unbounded()), DELAYED_WORKERS)
+        .newActor((Integer message) -> done.countDown())) {
+      return ActorWorkloads.onVirtualThread(times, () -> {
+        for (int i = 0; i < times; i++) pool.sendMessageLater(i, DELAY);
+        done.await();
+      });
+    }
+  }
+
+  static double delayedVirtualThreads(int times) throws Exception {
+    var done = new CountDownLatch(times);
+    var permits = new Semaphore(DELAYED_WORKERS);
+    try (var scheduler = Executors.newScheduledThreadPool(1)) {
+      return ActorWorkloads.onVirtualThread(times, () -> {
+        for (int i = 0; i < times; i++) scheduler.schedule(() -> Thread.startVirtualThread(() -> {
+          permits.acquireUninterruptibly();
+          done.countDown();
+          permits.release();
+        }), DELAY.toMillis(), TimeUnit.MILLISECONDS);
+        done.await();
+      });
+    }
   }
 
   // ---- a message through three stages, which run at the same time and keep the order
