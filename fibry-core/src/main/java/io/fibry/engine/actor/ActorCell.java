@@ -73,7 +73,7 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
       if (onThisThread) makeAndAdmit(factory, eventText);
       else runOffThread(new Admission(this, factory, eventText));
     } catch (Throwable error) { // StackOverflowError or OutOfMemoryError
-      EngineLog.LOG.error("actor '{}' could not be notified of {}", name(), eventText, error);
+      EngineLog.log().error("actor '{}' could not be notified of {}", name(), eventText, error);
     }
   }
 
@@ -93,7 +93,7 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
       Object message = factory.call();
       reportRefusal(message, addUnbounded(new Envelope(message, Baggage.of(null))));
     } catch (Throwable failure) {
-      EngineLog.LOG.error("actor '{}' could not be notified of {}", name(), eventText, failure);
+      EngineLog.log().error("actor '{}' could not be notified of {}", name(), eventText, failure);
     }
   }
 

@@ -86,7 +86,7 @@ final class PoolCell extends GuardedCell {
       return super.offer(node, message, deadline);
     } catch (RuntimeException | StackOverflowError failure) { // thrown by the user's key or weight function
       if (deadline != Deadline.NO_WAIT) throw failure;
-      EngineLog.LOG.error("{} refused a message, because its key or weight could not be determined", this, failure);
+      EngineLog.log().error("{} refused a message, because its key or weight could not be determined", this, failure);
       return Reason.REJECTED;
     }
   }

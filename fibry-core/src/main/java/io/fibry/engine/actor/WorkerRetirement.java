@@ -38,7 +38,7 @@ final class WorkerRetirement {
     try {
       setTimer();
     } catch (Throwable failure) { // from the user's scheduler
-      EngineLog.LOG.error("{} could not set the timer that ends its idle workers; it will try again when another "
+      EngineLog.log().error("{} could not set the timer that ends its idle workers; it will try again when another "
           + "worker becomes idle", pool, failure);
     }
   }
@@ -69,7 +69,7 @@ final class WorkerRetirement {
     try {
       worker.sendPoisonPill();
     } catch (Throwable failure) { // such as an OutOfMemoryError; the loop then ends the other retired workers
-      EngineLog.LOG.error("{} could not end an idle worker", pool, failure);
+      EngineLog.log().error("{} could not end an idle worker", pool, failure);
     }
   }
 
@@ -82,7 +82,7 @@ final class WorkerRetirement {
     try {
       if (currentTimer != null) currentTimer.cancel();
     } catch (Throwable failure) { // from the user's scheduler
-      EngineLog.LOG.error("{} could not cancel the timer that ends its idle workers", pool, failure);
+      EngineLog.log().error("{} could not cancel the timer that ends its idle workers", pool, failure);
     }
   }
 }

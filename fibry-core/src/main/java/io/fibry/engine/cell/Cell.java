@@ -556,7 +556,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     try {
       behavior.stop(this);
     } catch (Throwable failure) {
-      EngineLog.LOG.error("the stop hook of actor '{}' failed {}", name(), occasion, failure);
+      EngineLog.log().error("the stop hook of actor '{}' failed {}", name(), occasion, failure);
     } finally {
       if (hasState) { // otherwise the state is the object of a sink, which nobody could make again
         state = null;
@@ -577,7 +577,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
       extras.stash.clear();
       behavior.stop(this);
     } catch (Throwable failure) {
-      EngineLog.LOG.error("the stop hook of actor '{}' failed", name(), failure);
+      EngineLog.log().error("the stop hook of actor '{}' failed", name(), failure);
     } finally {
       state = null;
       try {
@@ -615,7 +615,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     try {
       dispose(node);
     } catch (Throwable failure) { // no stack or memory, or user code
-      EngineLog.LOG.error("actor '{}' could not make a dead letter of a stashed message", name(), failure);
+      EngineLog.log().error("actor '{}' could not make a dead letter of a stashed message", name(), failure);
       if (node instanceof RequestFuture<?> request && request.isUnanswered()) failOutOfMemory(request);
     }
   }
@@ -676,7 +676,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
       var message = timer.cancelAtEnd();
       if (message.isPresent()) unsentMessages.add(message.get());
     } catch (Throwable failure) { // thrown by a user's scheduler
-      EngineLog.LOG.error("actor '{}' could not cancel a timer", name(), failure);
+      EngineLog.log().error("actor '{}' could not cancel a timer", name(), failure);
     }
   }
 
@@ -697,7 +697,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     try {
       resource.close();
     } catch (Throwable failure) {
-      EngineLog.LOG.error("actor '{}' could not close {}", name(), MessageTexts.describe(resource), failure);
+      EngineLog.log().error("actor '{}' could not close {}", name(), MessageTexts.describe(resource), failure);
     }
   }
 
@@ -717,7 +717,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
       var timer = extras().killTimer;
       if (timer != null) timer.cancel();
     } catch (Throwable failure) { // thrown by a user's scheduler
-      EngineLog.LOG.error("actor '{}' could not cancel the timer of its kill grace", name(), failure);
+      EngineLog.log().error("actor '{}' could not cancel the timer of its kill grace", name(), failure);
     }
   }
 
@@ -782,7 +782,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     markEnded();
     failRequests(drain(), 0);
     announceEnd(false);
-    EngineLog.LOG.warn("actor '{}' did not end {}; it is cut off, and its handler may still run", name(),
+    EngineLog.log().warn("actor '{}' did not end {}; it is cut off, and its handler may still run", name(),
         limitText);
     end(false);
   }

@@ -95,7 +95,7 @@ public final class DeadLetters {
       try {
         listener.accept(letter);
       } catch (Throwable failure) {
-        EngineLog.LOG.error("the dead-letter listener of scope '{}' failed", owner.name(), failure);
+        EngineLog.log().error("the dead-letter listener of scope '{}' failed", owner.name(), failure);
       } finally {
         LISTENING.remove();
       }

@@ -74,7 +74,7 @@ public final class FailureHandler {
     try {
       return policy.resolve(failure);
     } catch (Throwable policyFailure) {
-      EngineLog.LOG.error("the failure policy of {} could not decide about {}; stop() applies instead", actor,
+      EngineLog.log().error("the failure policy of {} could not decide about {}; stop() applies instead", actor,
           MessageTexts.describe(failure),
           policyFailure);
       return FailurePolicy.stop();
@@ -113,7 +113,7 @@ public final class FailureHandler {
     if (decision.verdict() == Verdict.RESTART) restart(context, failure, decision.pause());
     else if (decision.verdict() == Verdict.STOP) cell.stopAccepting(new ExitReason.Failed(failure));
     if (policy.isLogged() && redelivery > 0)
-      EngineLog.LOG.warn("actor '{}' failed at {}; {} and handles the message again: redelivery {} of {}; {}",
+      EngineLog.log().warn("actor '{}' failed at {}; {} and handles the message again: redelivery {} of {}; {}",
           cell.name(), text(cell, message), consequence, redelivery, maxRedeliveries, MessageTexts.describe(failure));
     else if (policy.isLogged()) log(cell, message, failure, consequence, policy);
     return redelivery > 0 ? redeliverAfter(decision.pause()) : decision.pause();
@@ -152,9 +152,9 @@ public final class FailureHandler {
     if (omitted == FailureLog.OMITTED) return;
     String omittedText = omitted == 0 ? "" : "; " + omitted + " more such failures were not logged";
     if (requestException != null)
-      EngineLog.LOG.warn("actor '{}' could not finish {}: {}{}", cell.name(), text(cell, message),
+      EngineLog.log().warn("actor '{}' could not finish {}: {}{}", cell.name(), text(cell, message),
           Lines.escaped(String.valueOf(requestException.getMessage())), omittedText);
-    else EngineLog.LOG.error("actor '{}' failed at {}; {}{}", cell.name(), text(cell, message), consequence,
+    else EngineLog.log().error("actor '{}' failed at {}; {}{}", cell.name(), text(cell, message), consequence,
         omittedText, failure);
   }
 

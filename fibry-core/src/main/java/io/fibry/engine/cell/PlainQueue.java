@@ -559,7 +559,7 @@ abstract class PlainQueue implements Rescuable {
       // logs once, at the first try by a timer: try 1, or try 2 if the StartRetrier made try 1
       // after a StackOverflowError. If the two failures differ, it may log twice or not at all
       if (tries == 1 || tries == 2 && failure instanceof StackOverflowError)
-        EngineLog.LOG.warn("actor '{}' got no thread from {}; trying again", queue.cell().name(), queue.strategy(),
+        EngineLog.log().warn("actor '{}' got no thread from {}; trying again", queue.cell().name(), queue.strategy(),
             failure);
       queue.startStranded(tries);
     }

@@ -44,7 +44,7 @@ final class Recovery {
       try {
         if (backoffTimer != null) backoffTimer.cancel();
       } catch (Throwable failure) { // if the timer fires, it finds no right to take
-        EngineLog.LOG.error("the timer of a backoff could not be cancelled", failure);
+        EngineLog.log().error("the timer of a backoff could not be cancelled", failure);
       }
     }
   }

@@ -30,7 +30,7 @@ public final class EngineClasses {
    */
   public static void initialize() {
     if (areInitialized) return;
-    reserveStack(RESERVED_LEVELS, 0, 0, 0, 0, 0, 0);
+    reserveStack();
     var loader = EngineClasses.class.getClassLoader();
     for (String name : names()) {
       try {
@@ -51,6 +51,11 @@ public final class EngineClasses {
   private static Class<?>[] loadErrorClasses() {
     return new Class<?>[] {VirtualMachineError.class, StackOverflowError.class, OutOfMemoryError.class,
       RejectedExecutionException.class};
+  }
+
+  /** Throws a StackOverflowError if the stack has too little space to initialize classes. */
+  static void reserveStack() {
+    reserveStack(RESERVED_LEVELS, 0, 0, 0, 0, 0, 0);
   }
 
   private static long reserveStack(int levels, long a, long b, long c, long d, long e, long f) {
@@ -74,7 +79,7 @@ public final class EngineClasses {
         "engine.cell.PlainQueue", "engine.cell.PlainQueue$RescueTask", "engine.cell.PlainQueue$StartRetry",
         "engine.cell.PlainQueue$SuspensionEnd", "engine.cell.Watches", "engine.cell.Watches$ExitMessage",
         "engine.jvm.AskChainLocals", "engine.jvm.BoundedCall", "engine.jvm.CallerThreadRunner",
-        "engine.jvm.CoarseClock", "engine.jvm.EngineLog", "engine.jvm.EngineThreads", "engine.jvm.FiberStarter",
+        "engine.jvm.CoarseClock", "engine.jvm.EngineThreads", "engine.jvm.FiberStarter",
         "engine.jvm.GuaranteedStart", "engine.jvm.HandOver", "engine.jvm.MessageTexts", "engine.jvm.OptionalCarriers",
         "engine.jvm.StackProbe",
         "engine.jvm.StackTraces", "engine.jvm.StartRetrier$RepeatedWork", "engine.message.AnswerType",

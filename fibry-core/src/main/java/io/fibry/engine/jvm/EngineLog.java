@@ -3,8 +3,25 @@ package io.fibry.engine.jvm;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+/**
+ * The log of the engine. The first entry initializes SLF4J: its start takes more processor time
+ * than a third of the start of the engine, and most short programs log nothing.
+ */
 public final class EngineLog {
-  public static final Logger LOG = LoggerFactory.getLogger("io.fibry.ActorSystem");
+  private static volatile Logger logger; // null until the first entry; racing threads get equal loggers
 
   private EngineLog() {}
+
+  /**
+   * Returns the logger.
+   *
+   * @throws StackOverflowError if the stack has too little space to initialize SLF4J; a later call
+   * tries again
+   */
+  public static Logger log() {
+    var known = logger;
+    if (known != null) return known;
+    EngineClasses.reserveStack(); // SLF4J would stay unusable if a stack overflow ended its initializer
+    return logger = LoggerFactory.getLogger("io.fibry.ActorSystem");
+  }
 }

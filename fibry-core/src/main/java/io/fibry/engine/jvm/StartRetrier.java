@@ -48,7 +48,7 @@ final class StartRetrier {
         boolean mustLog = ++failureCount == FAILURES_BEFORE_LOG; // before another fiber may run this work
         retrier.add(this);
         if (mustLog)
-          EngineLog.LOG.error("{} has failed {} times; it will be repeated until it succeeds", work,
+          EngineLog.log().error("{} has failed {} times; it will be repeated until it succeeds", work,
               FAILURES_BEFORE_LOG, failure);
       }
     }

@@ -135,7 +135,7 @@ public final class Baggage {
   }
 
   static void logFailure(String verb, ContextPropagator<?> propagator, Actor<?> actor, Throwable failure) {
-    EngineLog.LOG.error("context propagator {} could not {} the context of a message to actor '{}'",
+    EngineLog.log().error("context propagator {} could not {} the context of a message to actor '{}'",
         MessageTexts.describe(propagator),
         verb,
         actor.name(), failure);

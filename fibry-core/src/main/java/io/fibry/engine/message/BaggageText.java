@@ -64,7 +64,7 @@ public final class BaggageText {
   private static void logTooLong(ContextPropagator<?> propagator, Actor<?> receiver, int length) {
     int omitted = TOO_LONG.admit(propagator.getClass(), "", System.nanoTime());
     if (omitted == FailureLog.OMITTED) return;
-    EngineLog.LOG.warn(
+    EngineLog.log().warn(
         "the text of context propagator {} for a message to actor '{}' is left out: it has {} bytes, and all context "
             + "propagators together may write {}{}",
         MessageTexts.describe(propagator), receiver.name(), length, MAX_LENGTH,

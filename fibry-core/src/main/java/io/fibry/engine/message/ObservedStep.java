@@ -79,7 +79,7 @@ public final class ObservedStep implements StepObservation {
 
   private static void logFailure(String verb, ContextPropagator<?> propagator, HandlerStep step, Throwable fault) {
     try {
-      EngineLog.LOG.error("context propagator {} could not {} the {} '{}'", MessageTexts.describe(propagator), verb,
+      EngineLog.log().error("context propagator {} could not {} the {} '{}'", MessageTexts.describe(propagator), verb,
           step.kind(), Lines.line(step.name()), fault);
     } catch (Throwable error) { // no memory or no stack for the log line: the step must not be affected
     }

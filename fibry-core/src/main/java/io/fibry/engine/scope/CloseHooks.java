@@ -67,7 +67,7 @@ final class CloseHooks {
       try {
         code.run();
       } catch (Throwable failure) {
-        EngineLog.LOG.error("a close hook of scope '{}' failed", scope, failure);
+        EngineLog.log().error("a close hook of scope '{}' failed", scope, failure);
       } finally {
         finish();
       }

@@ -239,7 +239,7 @@ public final class Scope extends ScopeState implements ActorScope, ActorTotals.S
     };
     String handlers =
         report.unresponsive().isEmpty() ? "" : "; handlers of these actors still run: " + report.unresponsive();
-    if (!(messages + handlers).isEmpty()) EngineLog.LOG.warn("scope '{}' is closed{}{}", name(), messages, handlers);
+    if (!(messages + handlers).isEmpty()) EngineLog.log().warn("scope '{}' is closed{}{}", name(), messages, handlers);
   }
 
   @Override

@@ -97,7 +97,7 @@ final class ScopeWatchdog {
     if (state.isBacklogReported) state.isBacklogReported = !cell.hasAtMostQueued(currentLimits.maxQueued() / 2);
     else if (cell.countQueued(currentLimits.maxQueued() + 1) > currentLimits.maxQueued()) {
       state.isBacklogReported = true;
-      EngineLog.LOG.warn("more than {} messages wait for actor '{}'", currentLimits.maxQueued(), cell.name());
+      EngineLog.log().warn("more than {} messages wait for actor '{}'", currentLimits.maxQueued(), cell.name());
     }
   }
 
@@ -112,6 +112,6 @@ final class ScopeWatchdog {
     int omitted = log.admit(ScopeWatchdog.class, place, clock.nanoTime());
     if (omitted == FailureLog.OMITTED) return;
     String suffix = omitted == 0 ? "" : "; " + omitted + " more at the same place were not logged";
-    EngineLog.LOG.warn("actor '{}' {}{}", cell.name(), slowMessage.activity(), suffix, slowMessage.stack());
+    EngineLog.log().warn("actor '{}' {}{}", cell.name(), slowMessage.activity(), suffix, slowMessage.stack());
   }
 }
