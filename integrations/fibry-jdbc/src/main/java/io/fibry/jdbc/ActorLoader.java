@@ -83,8 +83,7 @@ final class ActorLoader {
   private void loadTogether(List<PendingLoad> batch) {
     try {
       var actors = batch.stream().map(load -> load.actor).toList();
-      var loaded =
-          database.commitOrFail(dialect, connection -> StoreTransactions.load(connection, dialect, actors));
+      var loaded = database.commitOrFail(dialect, transaction -> StoreTransactions.load(transaction, actors));
       for (int i = 0; i < loaded.size(); i++) batch.get(i).complete(loaded.get(i));
     } catch (Throwable failure) { // each load reports its own failure
       batch.forEach(this::loadLater);
@@ -95,7 +94,7 @@ final class ActorLoader {
     if (load.isDone()) return; // its caller does not wait any more
     try {
       load.complete(database.commit(dialect,
-          connection -> StoreTransactions.load(connection, dialect, List.of(load.actor))).getFirst());
+          transaction -> StoreTransactions.load(transaction, List.of(load.actor))).getFirst());
     } catch (Throwable failure) {
       load.completeExceptionally(failure);
     }

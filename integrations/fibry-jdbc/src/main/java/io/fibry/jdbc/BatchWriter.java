@@ -116,7 +116,7 @@ final class BatchWriter {
     }
     WriteBatch stored;
     try {
-      stored = database.commit(dialect, connection -> WriteBatch.of(batch, dialect, connection));
+      stored = database.commit(dialect, transaction -> WriteBatch.store(batch, transaction));
     } catch (Throwable failure) {
       failAll(failure);
       return;

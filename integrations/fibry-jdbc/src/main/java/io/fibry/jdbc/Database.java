@@ -17,9 +17,18 @@ final class Database {
   private static final long RETRY_NANOS = 10_000_000;
   private static final String UNKNOWN_OUTCOME_STATE = "40003"; // class 40 means rolled back, except for this state
 
-  /** Work with a connection. It runs again if its transaction was undone. */
+  /** Work that only reads. It runs again if the connection was lost. */
   interface DatabaseWork<T> {
     T run(Connection connection) throws SQLException;
+  }
+
+  /** Work of a transaction. It runs again if the transaction was undone. */
+  interface TransactionWork<T> {
+    T run(Transaction transaction) throws SQLException;
+  }
+
+  private interface Attempt<T> {
+    T run() throws SQLException;
   }
 
   /** A connection was lost during a commit, so it is not known whether the commit succeeded. */
@@ -49,43 +58,45 @@ final class Database {
    * before the commit, the work runs again within the limit. It runs at most three times, not
    * counting attempts that waited too long for a lock.
    */
-  <T> T commit(SqlDialect dialect, DatabaseWork<T> work) throws SQLException {
-    return run(withOptions(dialect, work), false);
+  <T> T commit(SqlDialect dialect, TransactionWork<T> work) throws SQLException {
+    return run(() -> commitOrFail(dialect, work));
   }
 
   /** Runs work and commits it, or fails at the first error. */
-  <T> T commitOrFail(SqlDialect dialect, DatabaseWork<T> work) throws SQLException {
-    return runOnce(withOptions(dialect, work), false);
-  }
-
-  private <T> DatabaseWork<T> withOptions(SqlDialect dialect, DatabaseWork<T> work) {
-    return connection -> {
-      begin(dialect, connection);
-      return work.run(connection);
-    };
-  }
-
-  /**
-   * Runs a statement that changes no data as the first of a transaction. A driver sends BEGIN
-   * together with it. If BEGIN is cancelled, Postgres runs this statement all the same, and commits
-   * it alone, so it must do no harm.
-   */
-  private void begin(SqlDialect dialect, Connection connection) throws SQLException {
-    try (var statement = connection.prepareStatement(dialect.setTransactionOptions())) {
-      statement.setString(1, String.valueOf(limitMillis));
-      statement.execute();
-    }
+  <T> T commitOrFail(SqlDialect dialect, TransactionWork<T> work) throws SQLException {
+    return borrow(connection -> {
+      var transaction = new Transaction(dialect, connection, limitMillis);
+      boolean mustUndo = true;
+      try {
+        T result = work.run(transaction);
+        commit(transaction);
+        mustUndo = false;
+        return result;
+      } finally {
+        if (mustUndo) quietly(transaction::rollback);
+      }
+    });
   }
 
   /** Runs work that only reads, and whose statements need no common transaction. */
   <T> T read(DatabaseWork<T> work) throws SQLException {
-    return run(work, true);
+    return run(() -> borrow(connection -> {
+      boolean mustEnd = !connection.getAutoCommit();
+      try {
+        T result = work.run(connection);
+        if (mustEnd) connection.commit();
+        mustEnd = false;
+        return result;
+      } finally {
+        if (mustEnd) quietly(connection::rollback);
+      }
+    }));
   }
 
-  private <T> T run(DatabaseWork<T> work, boolean mayAutoCommit) throws SQLException {
+  private <T> T run(Attempt<T> attempt) throws SQLException {
     long deadline = System.nanoTime() + limitMillis * 1_000_000L;
     for (int failures = 0;;) try {
-      return runOnce(work, mayAutoCommit);
+      return attempt.run();
     } catch (SQLException failure) {
       if (System.nanoTime() - deadline > 0) throw withoutSecrets(failure);
       if (isLockedOut(failure)) LockSupport.parkNanos(RETRY_NANOS);
@@ -113,36 +124,35 @@ final class Database {
 
   /** Returns whether the transaction was rolled back, as after a deadlock or a duplicate key. */
   private static boolean isUndone(SQLException failure) {
-    return hasState(failure, "40") && !hasState(failure, UNKNOWN_OUTCOME_STATE) || hasState(failure, "23");
+    return hasState(failure, "40") && !hasState(failure, UNKNOWN_OUTCOME_STATE) || isConstraintViolated(failure);
+  }
+
+  /** Returns whether the database refused a row, such as a second row with the same key. */
+  static boolean isConstraintViolated(SQLException failure) {
+    return hasState(failure, "23");
   }
 
   private static boolean hasState(SQLException failure, String prefix) {
     return failure.getSQLState() != null && failure.getSQLState().startsWith(prefix);
   }
 
-  private <T> T runOnce(DatabaseWork<T> work, boolean mayAutoCommit) throws SQLException {
+  private <T> T borrow(DatabaseWork<T> work) throws SQLException {
     var connection = source.getConnection();
-    boolean isAutoCommit = false; // whether the connection commits each statement
+    boolean isAutoCommit = true; // whether the connection commits each statement
     int previousTimeout = 0;
     try {
       previousTimeout = connection.getNetworkTimeout();
       connection.setNetworkTimeout(Runnable::run, limitMillis);
       isAutoCommit = connection.getAutoCommit();
-      if (isAutoCommit && !mayAutoCommit) connection.setAutoCommit(false);
-      T result = work.run(connection);
-      if (!isAutoCommit || !mayAutoCommit) commit(connection);
-      return result;
-    } catch (Throwable failure) {
-      if (!isAutoCommit || !mayAutoCommit) quietly(connection::rollback);
-      throw failure;
+      return work.run(connection);
     } finally {
-      release(connection, isAutoCommit && !mayAutoCommit, previousTimeout);
+      release(connection, isAutoCommit, previousTimeout);
     }
   }
 
-  private static void commit(Connection connection) throws SQLException {
+  private static void commit(Transaction transaction) throws SQLException {
     try {
-      connection.commit();
+      transaction.commit();
     } catch (SQLException failure) {
       throw isUndone(failure) ? failure : new LostCommitException(failure);
     } catch (Throwable failure) { // such as an OutOfMemoryError
@@ -151,8 +161,8 @@ final class Database {
   }
 
   /** Returns a connection to its source. Ignores failures, because the work may be committed. */
-  private static void release(Connection connection, boolean restoreAutoCommit, int previousTimeout) {
-    if (restoreAutoCommit) quietly(() -> connection.setAutoCommit(true));
+  private static void release(Connection connection, boolean isAutoCommit, int previousTimeout) {
+    quietly(() -> connection.setAutoCommit(isAutoCommit));
     quietly(() -> connection.setNetworkTimeout(Runnable::run, previousTimeout));
     quietly(connection::close);
   }

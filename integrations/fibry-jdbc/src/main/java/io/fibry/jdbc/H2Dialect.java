@@ -27,13 +27,10 @@ final class H2Dialect {
         primary key (kind, actor, id))""", """
       create table if not exists fibry_format (version integer not null) as select %d""".formatted(StoreSchema.FORMAT));
 
-  // sets no limit, because H2 ends a transaction when the process of the transaction ends
-  private static final String SET_TRANSACTION_OPTIONS = "select cast(? as varchar)";
-
   private static final String BEGIN_LIVES = """
       select kind, actor, life, last from final table (
         merge into fibry_actor a
-        using (select * from unnest(cast(? as varchar array), cast(? as varchar array)) g (kind, actor)) g
+        using (select * from {rows} g (kind, actor)) g
         on a.kind = g.kind and a.actor = g.actor
         when matched then update set life = a.life + 1
         when not matched then insert values (g.kind, g.actor, 1, 0))""";
@@ -41,8 +38,7 @@ final class H2Dialect {
   private static final String ADVANCE_LAST_TURNS = """
       select kind, actor, life from final table (
         merge into fibry_actor a
-        using (select * from unnest(cast(? as varchar array), cast(? as varchar array), cast(? as bigint array),
-          cast(? as bigint array), cast(? as bigint array)) g (kind, actor, life, first, last)) g
+        using (select * from {rows} g (kind, actor, life, first, last)) g
         on a.kind = g.kind and a.actor = g.actor and a.life = g.life and a.last = g.first - 1
         when matched then update set last = g.last)""";
 
@@ -50,9 +46,7 @@ final class H2Dialect {
       select kind, actor, id from final table (
         merge into fibry_message m
         using (
-          select * from unnest(cast(? as varchar array), cast(? as varchar array), cast(? as varchar array),
-            cast(? as bigint array), cast(? as bytea array), cast(? as bigint array))
-            g (kind, actor, id, due, body, max_pending)
+          select * from {rows} g (kind, actor, id, due, body, max_pending)
           where max_pending is null or max_pending > (
             select count(*) from fibry_message m where m.kind = g.kind and m.actor = g.actor and m.due <= g.due)) g
         on m.kind = g.kind and m.actor = g.actor and m.id = g.id
@@ -63,8 +57,7 @@ final class H2Dialect {
       merge into fibry_snapshot s
       using (
         select g.kind, g.actor, g.number, g.body
-        from unnest(cast(? as varchar array), cast(? as varchar array), cast(? as bigint array),
-          cast(? as bigint array), cast(? as bytea array)) g (kind, actor, life, number, body)
+        from {rows} g (kind, actor, life, number, body)
         join fibry_actor a on a.kind = g.kind and a.actor = g.actor and a.life = g.life and a.last >= g.number) g
       on s.kind = g.kind and s.actor = g.actor
       when matched and g.number > s.number then update set number = g.number, body = g.body
@@ -73,7 +66,8 @@ final class H2Dialect {
   private static final String IS_AFTER = "(t.tx, t.place) > (cast(? as bigint), ?)";
 
   static final SqlDialect DIALECT =
-      new SqlDialect(SCHEMA, SET_TRANSACTION_OPTIONS, "", "", BEGIN_LIVES, ADVANCE_LAST_TURNS, INSERT_MESSAGES,
+      // needs no limit, because H2 ends a transaction when the process of the transaction ends
+      new SqlDialect(SCHEMA, false, "", "", "", BEGIN_LIVES, ADVANCE_LAST_TURNS, INSERT_MESSAGES,
           INSERT_SNAPSHOTS,
           IS_AFTER, "false", "cast(? as bigint) < 0", 1 << 20);
 

@@ -32,7 +32,7 @@ final class PostgresDialect {
    * statement also makes commits wait for the disk, even if the user's settings turn this off.
    */
   private static final String SET_TRANSACTION_OPTIONS = """
-      select set_config('idle_in_transaction_session_timeout', ?, true), set_config('synchronous_commit',
+      select set_config('idle_in_transaction_session_timeout', '%d', true), set_config('synchronous_commit',
         case current_setting('synchronous_commit') when 'off' then 'on' else current_setting('synchronous_commit') end,
         true),
       """ + READ_BY_INDEX;
@@ -57,7 +57,7 @@ final class PostgresDialect {
         primary key (kind, actor, id))""", """
       insert into fibry_format values (%d)""".formatted(StoreSchema.FORMAT));
 
-  private static final String SET_LOCK_LIMIT = "select set_config('lock_timeout', '100', true);\n";
+  private static final String SET_LOCK_LIMIT = "select set_config('lock_timeout', '100', true)";
 
   /**
    * The commit of first lives ({@code xmax = 0}: the row is new) does not wait for the disk. A
@@ -75,7 +75,7 @@ final class PostgresDialect {
       with lives as (
         insert into fibry_actor as a (kind, actor, life, last)
         select kind, actor, 1 + cast(random() * 1e9 as bigint), 0
-        from unnest(cast(? as varchar array), cast(? as varchar array)) g (kind, actor) order by kind, actor
+        from {rows} g (kind, actor) order by kind, actor
         on conflict (kind, actor) do update set life = a.life + excluded.life
         returning a.kind, a.actor, a.life, a.last, a.xmax = 0 as is_first)
       select kind, actor, life, last,
@@ -84,23 +84,21 @@ final class PostgresDialect {
 
   /**
    * Skips an actor that another transaction has locked, because that transaction begins a new life.
+   * Finds each row again by its place, which does not change while the row is locked.
    */
   private static final String ADVANCE_LAST_TURNS = """
       with free as (
-        select a.kind, a.actor, g.last
-        from unnest(cast(? as varchar array), cast(? as varchar array), cast(? as bigint array),
-          cast(? as bigint array), cast(? as bigint array)) g (kind, actor, life, first, last)
+        select a.ctid, g.last
+        from {rows} g (kind, actor, life, first, last)
         join fibry_actor a on a.kind = g.kind and a.actor = g.actor and a.life = g.life and a.last = g.first - 1
         for no key update of a skip locked)
       update fibry_actor a set last = free.last from free
-      where a.kind = free.kind and a.actor = free.actor returning a.kind, a.actor, a.life""";
+      where a.ctid = free.ctid returning a.kind, a.actor, a.life""";
 
   private static final String INSERT_MESSAGES = """
       insert into fibry_message (kind, actor, id, due, body)
       select kind, actor, id, due, body
-      from unnest(cast(? as varchar array), cast(? as varchar array), cast(? as varchar array),
-        cast(? as bigint array), cast(? as bytea array), cast(? as bigint array))
-        g (kind, actor, id, due, body, max_pending)
+      from {rows} g (kind, actor, id, due, body, max_pending)
       where max_pending is null or max_pending > (
         select count(*) from fibry_message m where m.kind = g.kind and m.actor = g.actor and m.due <= g.due)
       on conflict (kind, actor, id) do update set due = excluded.due, body = excluded.body, place = excluded.place
@@ -109,8 +107,7 @@ final class PostgresDialect {
   private static final String INSERT_SNAPSHOTS = """
       insert into fibry_snapshot as s (kind, actor, number, body)
       select g.kind, g.actor, g.number, g.body
-      from unnest(cast(? as varchar array), cast(? as varchar array), cast(? as bigint array),
-        cast(? as bigint array), cast(? as bytea array)) g (kind, actor, life, number, body)
+      from {rows} g (kind, actor, life, number, body)
       join fibry_actor a on a.kind = g.kind and a.actor = g.actor and a.life = g.life and a.last >= g.number
       on conflict (kind, actor) do update set number = excluded.number, body = excluded.body
       where excluded.number > s.number""";
@@ -123,7 +120,8 @@ final class PostgresDialect {
   private static final String IS_AHEAD = "cast(? as xid8) >= pg_snapshot_xmax(pg_current_snapshot())";
 
   static final SqlDialect DIALECT =
-      new SqlDialect(SCHEMA, SET_TRANSACTION_OPTIONS, SET_READ_OPTIONS, SET_LOCK_LIMIT, BEGIN_LIVES, ADVANCE_LAST_TURNS,
+      new SqlDialect(SCHEMA, true, SET_TRANSACTION_OPTIONS, SET_READ_OPTIONS, SET_LOCK_LIMIT, BEGIN_LIVES,
+          ADVANCE_LAST_TURNS,
           INSERT_MESSAGES,
           INSERT_SNAPSHOTS,
           IS_AFTER, IS_FOREIGN, IS_AHEAD, 16 << 20);

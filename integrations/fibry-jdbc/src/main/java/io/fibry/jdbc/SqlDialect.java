@@ -7,17 +7,19 @@ import java.util.List;
 /**
  * The SQL of a database. Statements that are equal in all databases are constants, the others are
  * components. In the descriptions below, the parameters of a statement are in parentheses. If a
- * list of parameters begins with the word "columns", each parameter is an array with an element for
- * each row.
+ * list of parameters begins with the word "columns", the statement gets any number of rows, see
+ * {@link StatementRows}.
  *
  * @param schema the statements that create the tables
- * @param setTransactionOptions limits how long this transaction may be idle (milliseconds), makes
- * its commit wait for the disk, and makes all its statements read by index. It is the first
- * statement of a transaction, so it must change no data (see {@link Database})
+ * @param sendsTogether whether the driver sends statements that are separated by semicolons in one
+ * round trip, and runs "begin" as one of them
+ * @param setTransactionOptions a format with the parameter %d. This query limits how long its
+ * transaction may be idle (milliseconds), makes the commit wait for the disk, and makes all
+ * statements read by index. Empty if the database needs no such options
  * @param setReadOptions a query and a semicolon before a query that may be a transaction of its
  * own. It makes that query read by index. Empty if the database needs no such options
- * @param setLockLimit a query and a semicolon before another query. It makes the transaction fail
- * if it waits longer than a tenth of a second for a lock. Empty if the database has its own limit
+ * @param setLockLimit a query that makes the transaction fail if it waits longer than a tenth of a
+ * second for a lock. Empty if the database has its own limit
  * @param beginLives begins a life of each actor (columns kind, actor), and returns kind, actor, and
  * the numbers of the life and of the last turn. If all of these lives are first lives, the commit
  * need not wait for the disk. If commits can be lost, no later life may get the number of a lost
@@ -35,7 +37,8 @@ import java.util.List;
  * @param isAhead a condition (tx): this database cluster has not used this transaction number yet
  * @param maxBodyBytes max bytes of a body
  */
-record SqlDialect(List<String> schema, String setTransactionOptions, String setReadOptions, String setLockLimit,
+record SqlDialect(List<String> schema, boolean sendsTogether, String setTransactionOptions, String setReadOptions,
+    String setLockLimit,
     String beginLives,
     String advanceLastTurns, String insertMessages, String insertSnapshots, String isAfter, String isForeign,
     String isAhead, int maxBodyBytes) {
@@ -48,28 +51,53 @@ record SqlDialect(List<String> schema, String setTransactionOptions, String setR
 
   // ---- writing
 
-  /** Stores turns (columns kind, actor, number, millis, whole, body). Whole means full state. */
+  /**
+   * A condition for rows {@code g} that belong to turns of a batch: the transaction has advanced
+   * the last turn of their actor. It is sent before the store knows whether the actor has another
+   * life. Without it, refused turns would wait for the locks of the other life. As a subquery, it
+   * is evaluated for one row after the other, by index.
+   */
+  private static final String IS_ACCEPTED = """
+      (select a.last from fibry_actor a where a.kind = g.kind and a.actor = g.actor and a.life = g.life) = g.last""";
+
+  /**
+   * Stores accepted turns (columns kind, actor, life, last, number, millis, whole, body). Whole
+   * means full state.
+   */
   static final String INSERT_TURNS = """
       insert into fibry_turn (kind, actor, number, millis, whole, body)
-      select * from unnest(cast(? as varchar array), cast(? as varchar array), cast(? as bigint array),
-        cast(? as bigint array), cast(? as boolean array), cast(? as bytea array))""";
+      select g.kind, g.actor, g.number, g.millis, g.whole, g.body
+      from {rows} g (kind, actor, life, last, number, millis, whole, body)
+      where\s""" + IS_ACCEPTED;
+
+  /** Deletes the turns of actors before an accepted turn (columns kind, actor, life, last, number). */
+  static final String DELETE_REPLACED_TURNS = """
+      merge into fibry_turn t
+      using (select g.kind, g.actor, g.number
+        from {rows} g (kind, actor, life, last, number)
+        where\s""" + IS_ACCEPTED + """
+      ) g
+      on t.kind = g.kind and t.actor = g.actor and t.number < g.number when matched then delete""";
 
   /** Deletes the turns of actors before a number (columns kind, actor, number). */
   static final String DELETE_EARLIER_TURNS = """
       merge into fibry_turn t
-      using unnest(cast(? as varchar array), cast(? as varchar array), cast(? as bigint array)) g (kind, actor, number)
+      using {rows} g (kind, actor, number)
       on t.kind = g.kind and t.actor = g.actor and t.number < g.number when matched then delete""";
 
-  /** Deletes messages (columns kind, actor, id). */
+  /** Deletes messages that an accepted turn has handled (columns kind, actor, life, last, id). */
   static final String DELETE_MESSAGES = """
       merge into fibry_message m
-      using unnest(cast(? as varchar array), cast(? as varchar array), cast(? as varchar array)) g (kind, actor, id)
+      using (select g.kind, g.actor, g.id
+        from {rows} g (kind, actor, life, last, id)
+        where\s""" + IS_ACCEPTED + """
+      ) g
       on m.kind = g.kind and m.actor = g.actor and m.id = g.id when matched then delete""";
 
   /** Deletes turns (columns kind, actor, number). */
   static final String DELETE_TURNS = """
       merge into fibry_turn t
-      using unnest(cast(? as varchar array), cast(? as varchar array), cast(? as bigint array)) g (kind, actor, number)
+      using {rows} g (kind, actor, number)
       on t.kind = g.kind and t.actor = g.actor and t.number = g.number when matched then delete""";
 
   /** Sets the number of the last turn of an actor (number, kind, actor). */
@@ -88,13 +116,11 @@ record SqlDialect(List<String> schema, String setTransactionOptions, String setR
    * actor), by number.
    */
   static final String READ_ACTORS = """
-      with g (kind, actor) as (
-        select kind, actor from unnest(cast(? as varchar array), cast(? as varchar array)) u (kind, actor))
       select s.kind, s.actor, s.number, true as whole, s.body
-      from g join fibry_snapshot s on s.kind = g.kind and s.actor = g.actor
+      from {rows} g (kind, actor) join fibry_snapshot s on s.kind = g.kind and s.actor = g.actor
       union all
       select t.kind, t.actor, t.number, t.whole, t.body
-      from g join fibry_turn t on t.kind = g.kind and t.actor = g.actor and t.number > coalesce(
+      from {rows} g (kind, actor) join fibry_turn t on t.kind = g.kind and t.actor = g.actor and t.number > coalesce(
         (select s.number from fibry_snapshot s where s.kind = g.kind and s.actor = g.actor), 0)
       order by 3""";
 
@@ -106,7 +132,7 @@ record SqlDialect(List<String> schema, String setTransactionOptions, String setR
   /** Reads kind, actor and id of the pending messages of actors (columns kind, actor). */
   static final String MESSAGE_IDS = """
       select m.kind, m.actor, m.id
-      from unnest(cast(? as varchar array), cast(? as varchar array)) g (kind, actor)
+      from {rows} g (kind, actor)
       join fibry_message m on m.kind = g.kind and m.actor = g.actor order by m.place""";
 
   static final String PENDING_OF_ACTOR = """

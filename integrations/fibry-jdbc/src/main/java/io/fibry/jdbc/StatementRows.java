@@ -4,11 +4,16 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.IntFunction;
+import java.util.stream.Collectors;
 
-/** Rows for a statement that takes an array for each column. Used by one thread. */
+/** Rows for a statement, whose text has {@link #ROWS} in place of them. Used by one thread. */
 final class StatementRows {
+  /** Stands for a table of the rows in the text of a statement. */
+  static final String ROWS = "{rows}";
+
   /** The type of a column. */
   enum ColumnType {
     TEXT("varchar", String[]::new), NUMBER("int8", Long[]::new), FLAG("bool", Boolean[]::new), BYTES("bytea",
@@ -38,21 +43,42 @@ final class StatementRows {
     return rows.isEmpty();
   }
 
-  /** Sets the arrays as the first parameters of the statement, and returns it. */
-  PreparedStatement set(Connection connection, PreparedStatement statement) throws SQLException {
-    for (int i = 0; i < types.length; i++) {
-      var values = types[i].newArray.apply(rows.size());
-      for (int row = 0; row < values.length; row++) values[row] = rows.get(row)[i];
-      statement.setArray(i + 1, connection.createArrayOf(types[i].name, values));
-    }
-    return statement;
+  /** Returns the statement with tables of these rows in place of {@link #ROWS}. */
+  String complete(String sql) {
+    return sql.replace(ROWS, table());
+  }
+
+  private String table() {
+    return Arrays.stream(types).map(type -> "cast(? as " + type.name + " array)")
+        .collect(Collectors.joining(", ", "unnest(", ")"));
+  }
+
+  /**
+   * Sets the parameters of each table in a statement, after its first parameters. Returns the
+   * number of all parameters that are set.
+   *
+   * @param sql the statement as {@link #complete} gets it
+   */
+  int set(Connection connection, PreparedStatement statement, String sql, int parameterCount) throws SQLException {
+    int count = parameterCount;
+    for (int i = sql.indexOf(ROWS); i >= 0; i = sql.indexOf(ROWS, i + 1))
+      for (int column = 0; column < types.length; column++) setColumn(connection, statement, ++count, column);
+    return count;
+  }
+
+  private void setColumn(Connection connection, PreparedStatement statement, int parameter, int column)
+      throws SQLException {
+    var values = types[column].newArray.apply(rows.size());
+    for (int row = 0; row < values.length; row++) values[row] = rows.get(row)[column];
+    statement.setArray(parameter, connection.createArrayOf(types[column].name, values));
   }
 
   /** Runs the statement, unless there are no rows, and returns how many rows it changed. */
   int run(Connection connection, String sql) throws SQLException {
     if (isEmpty()) return 0;
-    try (var statement = connection.prepareStatement(sql)) {
-      return set(connection, statement).executeUpdate();
+    try (var statement = connection.prepareStatement(complete(sql))) {
+      set(connection, statement, sql, 0);
+      return statement.executeUpdate();
     }
   }
 }

@@ -26,7 +26,7 @@ final class StoreSchema {
   }
 
   private static void check(Database database, SqlDialect dialect, String storeName) throws SQLException {
-    int format = database.commit(dialect, StoreSchema::readFormat);
+    int format = database.commit(dialect, transaction -> readFormat(transaction.begin()));
     if (format != FORMAT)
       throw new StoreDamagedException(storeName + " has format " + format + "; this version reads format " + FORMAT);
   }
@@ -42,8 +42,8 @@ final class StoreSchema {
   private static void create(Database database, SqlDialect dialect, String storeName, SQLException missing)
       throws SQLException {
     try {
-      database.commit(dialect, connection -> {
-        try (var statement = connection.createStatement()) {
+      database.commit(dialect, transaction -> {
+        try (var statement = transaction.begin().createStatement()) {
           for (var sql : dialect.schema()) statement.execute(sql);
         }
         return true;

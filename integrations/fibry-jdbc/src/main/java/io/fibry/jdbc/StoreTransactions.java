@@ -6,7 +6,6 @@ import io.fibry.store.StoreDamagedException;
 import io.fibry.store.spi.StoreBackend;
 import io.fibry.store.spi.ViewOffset;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
@@ -37,26 +36,14 @@ final class StoreTransactions {
     return time.isAfter(MAX_TIME) ? Long.MAX_VALUE : time.isBefore(MIN_TIME) ? Long.MIN_VALUE : time.toEpochMilli();
   }
 
-  /** Sets the parameters of a statement. */
-  private interface ParameterSetter {
-    void set(PreparedStatement statement) throws SQLException;
-  }
-
   /** Runs a query that may be a transaction of its own, so it sets the options of a transaction. */
   private static <T> List<T> readAll(Connection connection, SqlDialect dialect, String sql, RowMapper<T> mapper,
       Object... parameters) throws SQLException {
-    return queryAll(connection, dialect.setReadOptions(), sql, mapper, statement -> {
-      for (int i = 0; i < parameters.length; i++) statement.setObject(i + 1, parameters[i]);
-    });
-  }
-
-  /** @param options a query that is sent together with the other query; its row is skipped */
-  private static <T> List<T> queryAll(Connection connection, String options, String sql, RowMapper<T> mapper,
-      ParameterSetter parameters) throws SQLException {
+    String options = dialect.setReadOptions();
     try (var statement = connection.prepareStatement(options + sql)) {
-      parameters.set(statement);
+      for (int i = 0; i < parameters.length; i++) statement.setObject(i + 1, parameters[i]);
       statement.execute();
-      if (!options.isEmpty()) statement.getMoreResults();
+      if (!options.isEmpty()) statement.getMoreResults(); // skips the row of the options
       try (var rows = statement.getResultSet()) {
         var results = new ArrayList<T>();
         while (rows.next()) results.add(mapper.map(rows));
@@ -78,20 +65,19 @@ final class StoreTransactions {
    * @param actors actors with different keys
    * @return an element for each actor, in their order
    */
-  static List<StoreBackend.LoadedActor> load(Connection connection, SqlDialect dialect, List<Store.ActorId> actors)
+  static List<StoreBackend.LoadedActor> load(Transaction transaction, List<Store.ActorId> actors)
       throws SQLException {
-    var lives = beginLives(connection, dialect, actors);
+    var lives = new HashMap<Store.ActorId, LifeRow>();
     var turnRows = new HashMap<Store.ActorId, List<TurnRow>>();
     var pendingIds = new HashMap<Store.ActorId, List<String>>();
     var keys = toRows(actors);
-    queryAll(connection, "", SqlDialect.READ_ACTORS,
-        row -> turnRows.computeIfAbsent(readActor(row), actor -> new ArrayList<>())
-            .add(new TurnRow(row.getLong(3), row.getBoolean(4), row.getBytes(5))),
-        statement -> keys.set(connection, statement));
-    queryAll(connection, "", SqlDialect.MESSAGE_IDS,
-        row -> pendingIds.computeIfAbsent(readActor(row), actor -> new ArrayList<>())
-            .add(SqlText.decode(row.getString(3))),
-        statement -> keys.set(connection, statement));
+    transaction.run(beginLives(transaction.dialect(), actors, lives)
+        .add(SqlDialect.READ_ACTORS, keys,
+            row -> turnRows.computeIfAbsent(readActor(row), actor -> new ArrayList<>())
+                .add(new TurnRow(row.getLong(3), row.getBoolean(4), row.getBytes(5))))
+        .add(SqlDialect.MESSAGE_IDS, keys,
+            row -> pendingIds.computeIfAbsent(readActor(row), actor -> new ArrayList<>())
+                .add(SqlText.decode(row.getString(3)))));
     var loaded = new ArrayList<StoreBackend.LoadedActor>();
     for (var actor : actors) {
       var life = lives.get(actor);
@@ -103,17 +89,15 @@ final class StoreTransactions {
   }
 
   /**
-   * A transaction of several actors waits only shortly for a row that another transaction has
-   * locked, because the other actors wait, too.
+   * Returns the statements that begin lives, and add them to a map. A transaction of several actors
+   * waits only shortly for a row that another transaction has locked, because the other actors
+   * wait, too.
    */
-  private static Map<Store.ActorId, LifeRow> beginLives(Connection connection, SqlDialect dialect,
-      List<Store.ActorId> actors) throws SQLException {
-    var keys = toRows(actors);
-    var lives = new HashMap<Store.ActorId, LifeRow>();
-    queryAll(connection, actors.size() > 1 ? dialect.setLockLimit() : "", dialect.beginLives(),
-        row -> lives.put(readActor(row), new LifeRow(row.getLong(3), row.getLong(4))),
-        statement -> keys.set(connection, statement));
-    return lives;
+  private static StatementSequence beginLives(SqlDialect dialect, List<Store.ActorId> actors,
+      Map<Store.ActorId, LifeRow> lives) {
+    return new StatementSequence().add(actors.size() > 1 ? dialect.setLockLimit() : "")
+        .add(dialect.beginLives(), toRows(actors),
+            row -> lives.put(readActor(row), new LifeRow(row.getLong(3), row.getLong(4))));
   }
 
   private static StatementRows toRows(List<Store.ActorId> actors) {
@@ -127,16 +111,16 @@ final class StoreTransactions {
   }
 
   /** Begins a life whose first turn follows the turn {@code lastTurn}. */
-  static long beginLife(Connection connection, SqlDialect dialect, Store.ActorId actor, long lastTurn)
-      throws SQLException {
-    long life = beginLives(connection, dialect, List.of(actor)).get(actor).number;
-    try (var statement = connection.prepareStatement(SqlDialect.SET_LAST_TURN)) {
+  static long beginLife(Transaction transaction, Store.ActorId actor, long lastTurn) throws SQLException {
+    var lives = new HashMap<Store.ActorId, LifeRow>();
+    transaction.run(beginLives(transaction.dialect(), List.of(actor), lives));
+    try (var statement = transaction.connection().prepareStatement(SqlDialect.SET_LAST_TURN)) {
       statement.setLong(1, lastTurn);
       statement.setString(2, actor.kind());
       statement.setString(3, SqlText.encode(actor.key()));
       statement.executeUpdate();
     }
-    return life;
+    return lives.get(actor).number;
   }
 
   /** Returns the bodies of the last full-state turn and of the turns after it. */

@@ -82,7 +82,7 @@ final class TableHistoryCleaner {
           toDelete.add(kind, SqlText.encode(turn.actor().key()), turn.number());
       }
       if (!toDelete.isEmpty())
-        database.commit(dialect, connection -> toDelete.run(connection, SqlDialect.DELETE_TURNS));
+        database.commit(dialect, transaction -> toDelete.run(transaction.begin(), SqlDialect.DELETE_TURNS));
       if (!isFinished) readerPool.execute(() -> delete(kind, cutoff, page.getLast().position()));
     } catch (SQLException | RuntimeException failure) {
       LoggerFactory.getLogger(JdbcStore.class).warn("{} keeps old turns of kind '{}' for now", storeName, kind,
@@ -131,7 +131,7 @@ final class TableHistoryCleaner {
       var deadTurns = new StatementRows(TEXT, TEXT, NUMBER);
       lastEnds.forEach((key, number) -> deadTurns.add(kind, SqlText.encode(key), number));
       if (!deadTurns.isEmpty())
-        database.commit(dialect, connection -> deadTurns.run(connection, SqlDialect.DELETE_EARLIER_TURNS));
+        database.commit(dialect, transaction -> deadTurns.run(transaction.begin(), SqlDialect.DELETE_EARLIER_TURNS));
       var reachedPosition = lastScanned;
       scannedUntil.merge(kind, reachedPosition, (old, reached) -> old.compareTo(reached) < 0 ? reached : old);
       if (!page.isEmpty() && lastScanned.equals(page.getLast().position())) onViewMoved(kind);

@@ -88,7 +88,7 @@ final class TableStore extends JdbcStore implements StoreBackend {
     await(actor);
     return read(actor,
         () -> database.commit(dialect,
-            connection -> StoreTransactions.beginLife(connection, dialect, actor, lastTurn)));
+            transaction -> StoreTransactions.beginLife(transaction, actor, lastTurn)));
   }
 
   /** Waits until all entries that were added before, of any actor, are stored or refused. */

@@ -10,14 +10,12 @@ import io.fibry.store.Store;
 import io.fibry.store.spi.StoreBackend;
 import io.fibry.store.spi.ViewOffset;
 import io.fibry.store.spi.PendingWrite;
-import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -25,7 +23,15 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-/** One transaction that stores entries, and the outcome of each. Used by one thread. */
+/**
+ * One transaction that stores entries, and the outcome of each. Used by one thread.
+ *
+ * <p>The first statement, the fence, says which turns are refused. The driver of Postgres sends all
+ * statements together, before that is known. So the statements assume that no turn is refused. They
+ * change no rows for a refused turn, unless the same life has stored a turn with its number. If the
+ * fence refuses turns, which is rare, the transaction is undone. It runs again, and then waits for
+ * the result of the fence.
+ */
 final class WriteBatch {
   /**
    * A life. Its turns in a batch are stored or refused together, up to the first missing number.
@@ -44,29 +50,66 @@ final class WriteBatch {
   private record MessagePut(StoreBackend.PendingMessage message, Optional<Integer> maxPending) {}
 
   private final SqlDialect dialect;
-  private final Connection connection;
-  private final Set<PendingWrite<?>> storedTurns = new HashSet<>();
+  private final Transaction transaction;
+  private final Map<LifeKey, List<PendingWrite.TurnWrite>> turnsByLife; // turns that are not refused
+  private final Map<PendingWrite<?>, LifeKey> storedTurns = new HashMap<>(); // by turn, its life
   private final Map<MessageRowKey, MessagePut> puts = new LinkedHashMap<>(); // the last put of each key
-  private final Set<MessageRowKey> handledKeys = new LinkedHashSet<>();
+  private final Map<MessageRowKey, LifeKey> handledKeys = new LinkedHashMap<>(); // by message, the life that handled it
   private final Set<MessageRowKey> storedKeys = new HashSet<>();
   private final Set<String> kindsWithSnapshots = new HashSet<>();
   private final Set<String> kindsWithMovedViews = new HashSet<>();
   private Optional<Set<String>> viewedKinds = Optional.empty(); // kinds that views read; empty until needed
 
-  private WriteBatch(SqlDialect dialect, Connection connection) {
-    this.dialect = dialect;
-    this.connection = connection;
+  private WriteBatch(Collection<PendingWrite<?>> entries, Transaction transaction) {
+    this.dialect = transaction.dialect();
+    this.transaction = transaction;
+    this.turnsByLife = groupByLife(entries);
   }
 
-  static WriteBatch of(Collection<PendingWrite<?>> entries, SqlDialect dialect, Connection connection)
-      throws SQLException {
-    var batch = new WriteBatch(dialect, connection);
-    var turnsByLife = groupByLife(entries);
-    if (!turnsByLife.isEmpty()) batch.checkLives(turnsByLife);
-    batch.storeTurns(entries);
-    batch.storeMessages(entries);
-    batch.storeSnapshots(entries);
+  static WriteBatch store(Collection<PendingWrite<?>> entries, Transaction transaction) throws SQLException {
+    if (transaction.dialect().sendsTogether()) {
+      var batch = new WriteBatch(entries, transaction);
+      if (batch.tryStore(entries)) return batch;
+      transaction.rollback();
+    }
+    var batch = new WriteBatch(entries, transaction);
+    batch.storeAfterFence(entries);
     return batch;
+  }
+
+  /** Sends all statements together. Returns false if the fence refuses turns. */
+  private boolean tryStore(Collection<PendingWrite<?>> entries) throws SQLException {
+    var statements = new StatementSequence();
+    var currentLives = new HashSet<LifeKey>();
+    checkLives(statements, currentLives);
+    storeAll(entries, statements);
+    try {
+      transaction.run(statements);
+      return currentLives.size() == turnsByLife.size();
+    } catch (SQLException failure) {
+      if (!turnsByLife.isEmpty() && Database.isConstraintViolated(failure)) return false; // the turns may be refused
+      throw failure;
+    }
+  }
+
+  private void storeAfterFence(Collection<PendingWrite<?>> entries) throws SQLException {
+    if (!turnsByLife.isEmpty()) {
+      var fence = new StatementSequence();
+      var currentLives = new HashSet<LifeKey>();
+      checkLives(fence, currentLives);
+      transaction.run(fence);
+      turnsByLife.keySet().retainAll(currentLives);
+    }
+    var statements = new StatementSequence();
+    storeAll(entries, statements);
+    transaction.run(statements);
+  }
+
+  private void storeAll(Collection<PendingWrite<?>> entries, StatementSequence statements) throws SQLException {
+    turnsByLife.forEach((life, turns) -> turns.forEach(turn -> storedTurns.put(turn, life)));
+    storeTurns(entries, statements);
+    storeMessages(entries, statements);
+    storeSnapshots(entries, statements);
   }
 
   /** Completes the future of an entry. Called after the commit. */
@@ -92,38 +135,38 @@ final class WriteBatch {
     return turnsByLife;
   }
 
-  /** Accepts the turns of each current life, if their first turn follows the last stored turn. */
-  private void checkLives(Map<LifeKey, List<PendingWrite.TurnWrite>> turnsByLife) throws SQLException {
+  /** Finds the current lives whose first turn follows their last stored turn. */
+  private void checkLives(StatementSequence statements, Set<LifeKey> currentLives) {
+    if (turnsByLife.isEmpty()) return;
     var rows = new StatementRows(TEXT, TEXT, NUMBER, NUMBER, NUMBER);
     turnsByLife.forEach((life, turns) -> rows.add(life.kind, life.actor, life.life, turns.getFirst().turn().number(),
-        turns.getLast().turn().number()));
-    try (var statement = connection.prepareStatement(dialect.advanceLastTurns())) {
-      rows.set(connection, statement);
-      try (var storedLives = statement.executeQuery()) {
-        while (storedLives.next())
-          storedTurns.addAll(turnsByLife.get(new LifeKey(storedLives.getString(1), storedLives.getString(2),
-              storedLives.getLong(3))));
-      }
-    }
+        lastNumber(life)));
+    statements.add(dialect.advanceLastTurns(), rows,
+        row -> currentLives.add(new LifeKey(row.getString(1), row.getString(2), row.getLong(3))));
   }
 
-  private void storeTurns(Collection<PendingWrite<?>> entries) throws SQLException {
-    var lastFullState = new HashMap<Store.ActorId, Long>(); // number of the turn that replaces earlier turns
+  private long lastNumber(LifeKey life) {
+    return turnsByLife.get(life).getLast().turn().number();
+  }
+
+  private void storeTurns(Collection<PendingWrite<?>> entries, StatementSequence statements) throws SQLException {
+    var lastFullState = new LinkedHashMap<LifeKey, Long>(); // number of the turn that replaces earlier turns
     for (var entry : entries) if (entry instanceof PendingWrite.TurnWrite write && hasStored(write)) {
       ViewOffset.kindReadBy(write.turn().actor()).ifPresent(kindsWithMovedViews::add);
       if (write.turn().isFullState() && !(write.isEnd() && isViewed(write.turn().actor().kind())))
-        lastFullState.put(write.turn().actor(), write.turn().number());
+        lastFullState.put(storedTurns.get(write), write.turn().number());
     }
-    var turns = new StatementRows(TEXT, TEXT, NUMBER, NUMBER, FLAG, BYTES);
+    var turns = new StatementRows(TEXT, TEXT, NUMBER, NUMBER, NUMBER, NUMBER, FLAG, BYTES);
     for (var entry : entries) if (entry instanceof PendingWrite.TurnWrite write && hasStored(write)) {
       var turn = write.turn();
-      if (turn.number() >= lastFullState.getOrDefault(turn.actor(), 0L)) turns.add(turn.actor().kind(),
-          SqlText.encode(turn.actor().key()), turn.number(), turn.at().toEpochMilli(), turn.isFullState(), turn.body());
+      var life = storedTurns.get(write);
+      if (turn.number() >= lastFullState.getOrDefault(life, 0L)) turns.add(life.kind, life.actor, life.life,
+          lastNumber(life), turn.number(), turn.at().toEpochMilli(), turn.isFullState(), turn.body());
     }
-    turns.run(connection, SqlDialect.INSERT_TURNS);
-    var deadTurns = new StatementRows(TEXT, TEXT, NUMBER);
-    lastFullState.forEach((actor, number) -> deadTurns.add(actor.kind(), SqlText.encode(actor.key()), number));
-    deadTurns.run(connection, SqlDialect.DELETE_EARLIER_TURNS);
+    statements.add(SqlDialect.INSERT_TURNS, turns);
+    var deadTurns = new StatementRows(TEXT, TEXT, NUMBER, NUMBER, NUMBER);
+    lastFullState.forEach((life, number) -> deadTurns.add(life.kind, life.actor, life.life, lastNumber(life), number));
+    statements.add(SqlDialect.DELETE_REPLACED_TURNS, deadTurns);
   }
 
   /**
@@ -134,7 +177,8 @@ final class WriteBatch {
     if (viewedKinds.isEmpty())
       viewedKinds =
           Optional.of(
-              StoreTransactions.views(connection, dialect).stream().map(ViewOffset::kind).collect(Collectors.toSet()));
+              StoreTransactions.views(transaction.connection(), dialect).stream().map(ViewOffset::kind)
+                  .collect(Collectors.toSet()));
     return viewedKinds.get().contains(kind);
   }
 
@@ -144,7 +188,7 @@ final class WriteBatch {
   }
 
   private boolean hasStored(PendingWrite.TurnWrite turn) {
-    return storedTurns.contains(turn);
+    return storedTurns.containsKey(turn);
   }
 
   boolean hasTurns() {
@@ -153,19 +197,22 @@ final class WriteBatch {
 
   // ---- messages
 
-  private void storeMessages(Collection<PendingWrite<?>> entries) throws SQLException {
+  private void storeMessages(Collection<PendingWrite<?>> entries, StatementSequence statements) {
     for (var entry : entries) {
       if (entry instanceof PendingWrite.TurnWrite write && hasStored(write)) {
-        write.turn().handledIds().forEach(id -> removeHandled(MessageRowKey.of(write.turn().actor(), id)));
+        write.turn().handledIds()
+            .forEach(id -> removeHandled(MessageRowKey.of(write.turn().actor(), id), storedTurns.get(write)));
         write.turn().outbox().forEach(message -> put(new MessagePut(message, Optional.empty())));
       }
       if (entry instanceof PendingWrite.MessageWrite write)
         put(new MessagePut(write.message(), Optional.of(write.maxPending())));
     }
-    var toDelete = new StatementRows(TEXT, TEXT, TEXT);
-    for (var key : handledKeys) if (!isReplaced(key)) toDelete.add(key.kind, key.actor, key.id);
-    toDelete.run(connection, SqlDialect.DELETE_MESSAGES);
-    storePuts();
+    var toDelete = new StatementRows(TEXT, TEXT, NUMBER, NUMBER, TEXT);
+    handledKeys.forEach((key, life) -> {
+      if (!isReplaced(key)) toDelete.add(key.kind, key.actor, life.life, lastNumber(life), key.id);
+    });
+    statements.add(SqlDialect.DELETE_MESSAGES, toDelete);
+    storePuts(statements);
   }
 
   /** Returns whether a message of a turn replaces the row. No limit can refuse such a message. */
@@ -173,9 +220,9 @@ final class WriteBatch {
     return puts.containsKey(key) && puts.get(key).maxPending.isEmpty();
   }
 
-  private void removeHandled(MessageRowKey key) {
+  private void removeHandled(MessageRowKey key, LifeKey life) {
     puts.remove(key);
-    handledKeys.add(key);
+    handledKeys.put(key, life);
   }
 
   private void put(MessagePut put) {
@@ -184,7 +231,7 @@ final class WriteBatch {
     puts.put(key, put);
   }
 
-  private void storePuts() throws SQLException {
+  private void storePuts(StatementSequence statements) {
     if (puts.isEmpty()) return;
     var rows = new StatementRows(TEXT, TEXT, TEXT, NUMBER, BYTES, NUMBER);
     // the number of limited messages in this batch so far, by actor and due time
@@ -199,13 +246,8 @@ final class WriteBatch {
       }
       rows.add(key.kind, key.actor, key.id, due, put.message.body(), maxDueRows);
     });
-    try (var statement = connection.prepareStatement(dialect.insertMessages())) {
-      rows.set(connection, statement);
-      try (var storedRows = statement.executeQuery()) {
-        while (storedRows.next()) storedKeys.add(new MessageRowKey(storedRows.getString(1), storedRows.getString(2),
-            storedRows.getString(3)));
-      }
-    }
+    statements.add(dialect.insertMessages(), rows,
+        row -> storedKeys.add(new MessageRowKey(row.getString(1), row.getString(2), row.getString(3))));
   }
 
   private boolean hasStored(StoreBackend.PendingMessage message) {
@@ -214,7 +256,7 @@ final class WriteBatch {
 
   // ---- snapshots
 
-  private void storeSnapshots(Collection<PendingWrite<?>> entries) throws SQLException {
+  private void storeSnapshots(Collection<PendingWrite<?>> entries, StatementSequence statements) {
     var lastSnapshots = new LinkedHashMap<Store.ActorId, StoreBackend.Turn>();
     for (var entry : entries)
       if (entry instanceof PendingWrite.SnapshotWrite write) lastSnapshots.put(write.turn().actor(), write.turn());
@@ -222,7 +264,7 @@ final class WriteBatch {
     var rows = new StatementRows(TEXT, TEXT, NUMBER, NUMBER, BYTES);
     lastSnapshots.forEach((actor, turn) -> rows.add(actor.kind(), SqlText.encode(actor.key()), turn.life(),
         turn.number(), turn.body()));
-    rows.run(connection, dialect.insertSnapshots());
+    statements.add(dialect.insertSnapshots(), rows);
   }
 
   Set<String> kindsWithSnapshots() {

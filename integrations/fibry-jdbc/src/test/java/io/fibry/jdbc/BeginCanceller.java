@@ -20,9 +20,11 @@ import org.postgresql.ds.PGSimpleDataSource;
 /** A proxy for Postgres that can cancel BEGIN statements, as `pg_cancel_backend` does. */
 final class BeginCanceller implements AutoCloseable {
   private static final int ENCRYPTION_REQUEST = 80_877_103; // code of a request that may precede the startup message
-  private static final byte[] BEGIN = "BEGIN\0".getBytes(StandardCharsets.US_ASCII);
+  // Bodies of messages that parse a statement: its name, its text, and the number of parameters.
+  private static final byte[] BEGIN = "\0begin\0\0\0".getBytes(StandardCharsets.US_ASCII);
   private static final byte[] FAILING_STATEMENT =
-      "do 'begin raise exception ''cancelled'' using errcode = ''57014''; end'\0".getBytes(StandardCharsets.US_ASCII);
+      "\0do 'begin raise exception ''cancelled'' using errcode = ''57014''; end'\0\0\0"
+          .getBytes(StandardCharsets.US_ASCII);
 
   private final PGSimpleDataSource target;
   private final ServerSocket clients = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
@@ -35,7 +37,9 @@ final class BeginCanceller implements AutoCloseable {
   }
 
   PGSimpleDataSource source() {
-    return PostgresServer.source(target.getCurrentSchema(), clients.getLocalPort());
+    var source = PostgresServer.source(target.getCurrentSchema(), clients.getLocalPort());
+    source.setPrepareThreshold(0); // so that the driver parses each statement whenever it runs it
+    return source;
   }
 
   /** Cancels the next statement BEGIN. */
@@ -92,7 +96,7 @@ final class BeginCanceller implements AutoCloseable {
     while (true) {
       int type = input.readByte();
       var body = input.readNBytes(input.readInt() - 4);
-      if (type == 'Q' && Arrays.equals(body, BEGIN) && isNextCancelled()) body = FAILING_STATEMENT;
+      if (type == 'P' && Arrays.equals(body, BEGIN) && isNextCancelled()) body = FAILING_STATEMENT;
       output.writeByte(type);
       output.writeInt(body.length + 4);
       output.write(body);

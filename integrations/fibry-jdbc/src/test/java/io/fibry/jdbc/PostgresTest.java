@@ -54,8 +54,8 @@ class PostgresTest extends DatabaseFixture {
   // ---- transactions
 
   /**
-   * The driver sends BEGIN and a statement together. If only BEGIN failed, Postgres would commit
-   * the statement on its own.
+   * The begin and the statements behind it are sent together. If only the begin failed, and the
+   * statements ran, Postgres would commit them.
    */
   @Test
   void cancelledBeginStatementStoresNothing() throws Exception {
