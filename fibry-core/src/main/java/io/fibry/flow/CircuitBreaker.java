@@ -9,6 +9,7 @@ import io.fibry.block.SendStackProbe;
 import io.fibry.flow.CircuitState.StateChange;
 import io.fibry.spi.BlockBuilder;
 import io.fibry.text.Durations;
+import io.fibry.text.SafeLogger;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.Objects;
@@ -17,7 +18,6 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Stops calls to a service that fails. The breaker runs around the handlers that call the service,
@@ -45,7 +45,7 @@ public final class CircuitBreaker {
     HALF_OPEN
   }
 
-  private static final Logger LOG = LoggerFactory.getLogger(CircuitBreaker.class);
+  private static final Logger LOG = SafeLogger.of(CircuitBreaker.class);
 
   private final String name;
   private final Options options;

@@ -2,6 +2,7 @@ package io.fibry.flow;
 
 import io.fibry.Actor;
 import io.fibry.spi.StableAddress;
+import io.fibry.text.SafeLogger;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CancellationException;
@@ -9,7 +10,6 @@ import java.util.concurrent.Flow;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Sends the elements of a stream to an actor, and requests more when the actor has handled them.
@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
  * these calls, on one thread at a time and outside the monitor.
  */
 final class FlowSubscriber<M> implements Flow.Subscriber<M> {
-  static final Logger LOG = LoggerFactory.getLogger("io.fibry.flow.FlowBridges"); // the public class, which users know
+  static final Logger LOG = SafeLogger.of("io.fibry.flow.FlowBridges"); // the public class, which users know
 
   private final Actor<? super M> actor;
   private final int maxUnhandled;

@@ -4,19 +4,19 @@ import io.fibry.ActorBuilder;
 import io.fibry.Handler;
 import io.fibry.block.ChangedCopy;
 import io.fibry.spi.BlockBuilder;
+import io.fibry.text.SafeLogger;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** A body and its hooks. The hooks are wrapped, so that they throw nothing; the body may throw. */
 record HookChain<M, R>(ActorBuilder<?> builder, AtomicLong startedHookCount, Handler.Returning<M, R> body,
     List<Handler<M>> beforeHooks, List<HookedFunction.After<M, R>> afterHooks,
     List<HookedFunction.OnError<M>> errorHooks)
     implements HookedFunction<M, R> {
-  private static final Logger LOG = LoggerFactory.getLogger(HookedFunction.class);
+  private static final Logger LOG = SafeLogger.of(HookedFunction.class);
 
   static <M, R> HookedFunction<M, R> of(ActorBuilder<?> builder, Handler.Returning<M, R> body) {
     return new HookChain<>(ChangedCopy.forBlockMessages(Objects.requireNonNull(builder, "builder")), new AtomicLong(),

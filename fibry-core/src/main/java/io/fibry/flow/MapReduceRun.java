@@ -8,6 +8,7 @@ import io.fibry.Strategy;
 import io.fibry.block.ChangedCopy;
 import io.fibry.block.Throwables;
 import io.fibry.spi.BlockBuilder;
+import io.fibry.text.SafeLogger;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -19,7 +20,6 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * One map-reduce. A worker takes an item, sends it to itself, maps it, folds the result, and takes
@@ -30,7 +30,7 @@ import org.slf4j.LoggerFactory;
  * folding have one lock each, and neither happens under the monitor.
  */
 final class MapReduceRun<T, R> {
-  private static final Logger LOG = LoggerFactory.getLogger(MapReduce.class);
+  private static final Logger LOG = SafeLogger.of(MapReduce.class);
   // makes the names of workers unique
   private static final AtomicLong NUMBERS = new AtomicLong();
 

@@ -1,6 +1,7 @@
 package io.fibry.net;
 
 import io.fibry.text.Lines;
+import io.fibry.text.SafeLogger;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -36,14 +37,13 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManager;
 import javax.net.ssl.TrustManagerFactory;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Supplies a TLS context that is made from PEM files, and made again when the files have changed.
  * Thread-safe.
  */
 final class PemFiles implements Supplier<SSLContext> {
-  private static final Logger LOG = LoggerFactory.getLogger(PemFiles.class);
+  private static final Logger LOG = SafeLogger.of(PemFiles.class);
   private static final long CHECK_PERIOD = 1_000_000_000; // min ns between two checks of the files
   private static final Pattern KEY = Pattern.compile("-----BEGIN PRIVATE KEY-----([^-]+)-----END PRIVATE KEY-----");
   // the form of PKCS #8, and the older form of OpenSSL

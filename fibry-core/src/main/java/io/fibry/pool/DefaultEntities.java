@@ -12,6 +12,7 @@ import io.fibry.block.SendStackProbe;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.spi.BlockBuilder;
 import io.fibry.spi.ForwardingExitable;
+import io.fibry.text.SafeLogger;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -25,7 +26,6 @@ import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The live entities, in a scope of their own. A birth is a call of the user's factory, which makes
@@ -34,7 +34,7 @@ import org.slf4j.LoggerFactory;
  */
 final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithReturn<K, M, R>>
     implements Entities.WithReturn<K, M, R> {
-  private static final Logger LOG = LoggerFactory.getLogger(Entities.class);
+  private static final Logger LOG = SafeLogger.of(Entities.class);
 
   private final ActorScope scope; // owns the sweeper and the actors that are born
   private final Function<K, Actor<M>> factory;

@@ -1,11 +1,11 @@
 package io.fibry.pool;
 
+import io.fibry.text.SafeLogger;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.concurrent.Semaphore;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Limits how many actors end at the same time. There are a thousand permits, because each ending
@@ -14,7 +14,7 @@ import org.slf4j.LoggerFactory;
  * Only the sweeper acquires permits.
  */
 final class EndPermits {
-  private static final Logger LOG = LoggerFactory.getLogger("io.fibry.pool.Entities");
+  private static final Logger LOG = SafeLogger.of("io.fibry.pool.Entities");
   private static final int MAX_ENDING = 1_000;
   private static final Duration MAX_WAIT = Duration.ofSeconds(1);
 

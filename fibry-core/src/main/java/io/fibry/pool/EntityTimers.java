@@ -1,6 +1,7 @@
 package io.fibry.pool;
 
 import io.fibry.Actor;
+import io.fibry.text.SafeLogger;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -12,11 +13,10 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** The timers of the addresses of entities. */
 final class EntityTimers {
-  private static final Logger LOG = LoggerFactory.getLogger("io.fibry.pool.Entities");
+  private static final Logger LOG = SafeLogger.of("io.fibry.pool.Entities");
   // pause before the next attempt to start a fiber
   private static final Duration THREAD_RETRY_DELAY = Duration.ofMillis(50);
 

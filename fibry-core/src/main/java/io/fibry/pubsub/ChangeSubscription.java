@@ -7,10 +7,10 @@ import io.fibry.block.SendStackProbe;
 import io.fibry.block.Throwables;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.spi.BlockBuilder;
+import io.fibry.text.SafeLogger;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Sends changes to the actor of a follower, one at a time. The next change is read when the actor
@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
  * method, so no change overtakes another.
  */
 abstract class ChangeSubscription<E> implements Subscription {
-  private static final Logger LOG = LoggerFactory.getLogger(Subscription.class);
+  private static final Logger LOG = SafeLogger.of(Subscription.class);
   private static final int IDLE = 0;
   private static final int BUSY = 1;
   private static final int CHANGED_WHILE_BUSY = 2;

@@ -2,8 +2,8 @@ package io.fibry.pubsub;
 
 import io.fibry.AskCycleException;
 import io.fibry.Exitable;
+import io.fibry.text.SafeLogger;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** A subscription to a topic, which passes the messages of the topic on to one subscriber. */
 abstract class Subscriber<M> implements Subscription {
@@ -29,7 +29,7 @@ abstract class Subscriber<M> implements Subscription {
     void forget(Exitable userActor);
   }
 
-  static final Logger LOG = LoggerFactory.getLogger("io.fibry.pubsub.Topic"); // the public class, which users know
+  static final Logger LOG = SafeLogger.of("io.fibry.pubsub.Topic"); // the public class, which users know
 
   final SubscribedTopic<M> topic;
   // the user's actor whose end ends the subscription; null if the topic made the actor, or if the

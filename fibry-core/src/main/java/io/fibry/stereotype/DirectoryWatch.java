@@ -10,6 +10,7 @@ import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.spi.BlockBuilder;
 import io.fibry.text.Lines;
+import io.fibry.text.SafeLogger;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.ClosedWatchServiceException;
@@ -20,7 +21,6 @@ import java.nio.file.StandardWatchEventKinds;
 import java.nio.file.WatchEvent;
 import java.nio.file.WatchService;
 import java.util.Objects;
-import org.slf4j.LoggerFactory;
 
 /**
  * Sends the changes of a directory as messages. A reader, which is an actor on a fiber, waits for
@@ -95,7 +95,7 @@ record DirectoryWatch(Path directory, WatchService watchService, Actor<Path> cha
       files.forEach(changeHandler::sendMessage);
     } catch (IOException | DirectoryIteratorException failure) {
       // if the directory was deleted, `run` ends the watch after this method
-      LoggerFactory.getLogger("io.fibry.stereotype.Stereotypes").warn(
+      SafeLogger.of("io.fibry.stereotype.Stereotypes").warn(
           "{} could not be listed after the system lost track of its changes", directory, failure);
     }
   }

@@ -1,13 +1,13 @@
 package io.fibry.time;
 
 import io.fibry.text.Durations;
+import io.fibry.text.SafeLogger;
 import java.lang.invoke.ConstantBootstraps;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
-import org.slf4j.LoggerFactory;
 
 /** Base class of the library's schedulers: checks durations, and starts {@link ScheduledTask}s. */
 abstract class TaskScheduler implements Scheduler {
@@ -92,7 +92,7 @@ abstract class TaskScheduler implements Scheduler {
       try {
         code.run();
       } catch (Throwable failure) {
-        LoggerFactory.getLogger(Scheduler.class).error("a timer's task failed{}",
+        SafeLogger.of(Scheduler.class).error("a timer's task failed{}",
             period == 0 ? "" : "; it will run again", failure);
       }
       if (period == 0 || !open) return;

@@ -177,7 +177,7 @@ class ArchitectureTest extends ArchitectureRules {
 
   private static boolean isAllowed(JavaClass type) {
     String name = type.getPackageName();
-    if (name.startsWith("io.fibry") || name.equals("org.slf4j") || name.equals("jdk.jfr")
+    if (name.startsWith("io.fibry") || name.startsWith("org.slf4j") || name.equals("jdk.jfr")
         || name.equals("java.net.http") || name.equals("org.jspecify.annotations"))
       return true;
     return Object.class.getModule().isExported(name);

@@ -1,7 +1,7 @@
 package io.fibry.engine.jvm;
 
+import io.fibry.text.SafeLogger;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The log of the engine. The first entry initializes SLF4J: its start takes more processor time
@@ -22,6 +22,6 @@ public final class EngineLog {
     var known = logger;
     if (known != null) return known;
     EngineClasses.reserveStack(); // SLF4J would stay unusable if a stack overflow ended its initializer
-    return logger = LoggerFactory.getLogger("io.fibry.ActorSystem");
+    return logger = SafeLogger.of("io.fibry.ActorSystem");
   }
 }

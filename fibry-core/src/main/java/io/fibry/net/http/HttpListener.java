@@ -11,6 +11,7 @@ import io.fibry.net.socket.ClientSocket;
 import io.fibry.net.socket.ExchangePermit;
 import io.fibry.net.socket.Listener;
 import io.fibry.spi.BlockBuilder;
+import io.fibry.text.SafeLogger;
 import java.security.Principal;
 import java.time.Duration;
 import java.time.Instant;
@@ -22,11 +23,10 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** A listener for HTTP connections. */
 public final class HttpListener extends Listener<HttpServer> implements HttpServer, HttpConversation.Server {
-  private static final Logger LOG = LoggerFactory.getLogger(HttpServer.class);
+  private static final Logger LOG = SafeLogger.of(HttpServer.class);
 
   private final BlockBuilder<?> blockBuilder;
   private final FailureStackThrottle stackThrottle = new FailureStackThrottle();

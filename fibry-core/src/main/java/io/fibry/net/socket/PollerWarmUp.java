@@ -1,6 +1,7 @@
 package io.fibry.net.socket;
 
 import io.fibry.text.Lines;
+import io.fibry.text.SafeLogger;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -8,7 +9,6 @@ import java.net.SocketTimeoutException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.slf4j.LoggerFactory;
 
 /**
  * Starts the JDK's poller of sockets, by a virtual thread that blocks on a socket for a
@@ -49,7 +49,7 @@ public final class PollerWarmUp {
       socket.setSoTimeout(1);
       socket.accept().close();
     } catch (SocketTimeoutException asPlanned) {} catch (IOException | LinkageError failure) {
-      LoggerFactory.getLogger("io.fibry.net.TcpAcceptor")
+      SafeLogger.of("io.fibry.net.TcpAcceptor")
           .warn("could not start the JDK's poller of sockets before it is needed: {}", Lines.thrown(failure));
     } finally {
       DONE.countDown();

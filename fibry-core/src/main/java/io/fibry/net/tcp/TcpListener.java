@@ -6,13 +6,13 @@ import io.fibry.net.TcpAcceptor;
 import io.fibry.net.TcpConnection;
 import io.fibry.net.socket.ClientSocket;
 import io.fibry.net.socket.Listener;
+import io.fibry.text.SafeLogger;
 import java.util.Collection;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** A TCP acceptor: a listener that calls a handler with each connection. */
 public final class TcpListener extends Listener<TcpAcceptor> implements TcpAcceptor {
-  private static final Logger LOG = LoggerFactory.getLogger(TcpAcceptor.class);
+  private static final Logger LOG = SafeLogger.of(TcpAcceptor.class);
 
   private final Object kind; // a Forwarder, or "TCP acceptor"; its text is the beginning of toString()
   private final Handler<? super ClientConnection> handler;

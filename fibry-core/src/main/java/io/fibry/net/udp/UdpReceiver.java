@@ -15,6 +15,7 @@ import io.fibry.net.UdpServer;
 import io.fibry.net.socket.LogThrottle;
 import io.fibry.spi.BlockBuilder;
 import io.fibry.spi.ForwardingExitable;
+import io.fibry.text.SafeLogger;
 import io.fibry.time.Scheduler;
 import java.io.IOException;
 import java.net.DatagramPacket;
@@ -27,7 +28,6 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * A UDP server. One actor receives packets on a fiber; another actor handles them. The handling
@@ -37,7 +37,7 @@ import org.slf4j.LoggerFactory;
  * weights and interceptors of the builder are for the handling actor only.
  */
 public final class UdpReceiver extends ForwardingExitable<UdpServer> implements UdpServer {
-  private static final Logger LOG = LoggerFactory.getLogger(UdpServer.class);
+  private static final Logger LOG = SafeLogger.of(UdpServer.class);
   private static final Mailbox<Object> MAILBOX = Mailbox.bounded(1_024, Overflow.DROP_NEWEST);
   private static final Duration GRACE = Duration.ofSeconds(1); // max wait for the fiber to end, before it is killed
   private static final long FIRST_PAUSE = 5_000_000; // ns; after a failed receive
