@@ -189,11 +189,16 @@ public interface ActorScope extends AutoCloseable {
     private Duration askLimit = Duration.ofSeconds(30);
     private Duration drainLimit = Duration.ofSeconds(10);
     private Duration killGrace = Duration.ofSeconds(1);
-    private Consumer<DeadLetter> deadLetterListener = letter -> {};
+    private Consumer<DeadLetter> deadLetterListener = new NoListener();
     private Scheduler scheduler = Scheduler.system();
     private Watchdog watchdog; // null: none
     private boolean mayShowMessageContents = true;
     private List<ContextPropagator<?>> propagators = List.of();
+
+    private static final class NoListener implements Consumer<DeadLetter> {
+      @Override
+      public void accept(DeadLetter letter) {}
+    }
 
     private Options() {}
 

@@ -9,22 +9,28 @@ import java.util.concurrent.ExecutorService;
 
 /** Implements the strategies that {@link Strategy} offers. */
 final class Strategies {
-  static final Strategy FIBER = new NamedStrategy("FIBER", EngineThreads::startDrain, false);
-  static final Strategy RESIDENT_FIBER = new NamedStrategy("RESIDENT_FIBER", EngineThreads::startFiber, true);
-  static final Strategy THREAD = new NamedStrategy("THREAD", EngineThreads::startPlatformThread, true);
-  static final Strategy CALLER = new NamedStrategy("CALLER", CallerThreadRunner::run, false);
+  static final Strategy FIBER = NamedStrategy.FIBER;
+  static final Strategy RESIDENT_FIBER = NamedStrategy.RESIDENT_FIBER;
+  static final Strategy THREAD = NamedStrategy.THREAD;
+  static final Strategy CALLER = NamedStrategy.CALLER;
 
   private Strategies() {}
 
-  private record NamedStrategy(String name, Executor executor, boolean isResident) implements Strategy {
+  /** The strategies without an executor. Has no lambdas, because the first actor would link them. */
+  private enum NamedStrategy implements Strategy {
+    FIBER, RESIDENT_FIBER, THREAD, CALLER;
+
     @Override
     public void activate(Runnable activation) {
-      executor.execute(activation);
+      if (this == FIBER) EngineThreads.startDrain(activation);
+      else if (this == RESIDENT_FIBER) EngineThreads.startFiber(activation);
+      else if (this == THREAD) EngineThreads.startPlatformThread(activation);
+      else CallerThreadRunner.run(activation);
     }
 
     @Override
-    public String toString() {
-      return name;
+    public boolean isResident() {
+      return this == RESIDENT_FIBER || this == THREAD;
     }
   }
 

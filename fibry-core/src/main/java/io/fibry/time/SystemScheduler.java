@@ -32,7 +32,7 @@ import java.util.concurrent.locks.LockSupport;
  * open. So the cancelling thread adds the timer to the inbox again, or the timer thread sees that
  * it is closed.
  */
-final class SystemScheduler extends TaskScheduler {
+final class SystemScheduler extends TaskScheduler implements Runnable {
   static final SystemScheduler INSTANCE = new SystemScheduler();
   private static final int CANCELS_PER_WAKE_UP = 256; // one cancel in 256 makes the timer thread empty its inbox
 
@@ -46,11 +46,11 @@ final class SystemScheduler extends TaskScheduler {
   // timer
   private volatile boolean isSleeping;
   private volatile long wakeUpAt; // when the timer thread's sleep ends, in ns by its clock
-  // Made in advance: if memory runs out while the JVM links a lambda for the first time, that
-  // lambda may fail forever.
-  private final Runnable starter = this::startTimerThread;
-  private final Runnable loop = this::loop;
-  private final PrivilegedAction<Thread> threadMaker = this::makeTimerThread;
+  private final Runnable starter = new TimerThreadStarter(); // made in advance, because memory may run out later
+  // Null from Java 24 on. Made in advance: if memory runs out while the JVM links a lambda for the
+  // first time, that lambda may fail forever
+  private final PrivilegedAction<Thread> threadMaker =
+      Runtime.version().feature() < 24 ? this::makeTimerThread : null;
 
   SystemScheduler() {}
 
@@ -111,7 +111,7 @@ final class SystemScheduler extends TaskScheduler {
    */
   @SuppressWarnings("removal")
   private void startTimerThread() {
-    var thread = Runtime.version().feature() < 24 ? AccessController.doPrivileged(threadMaker) : threadMaker.run();
+    var thread = threadMaker == null ? makeTimerThread() : AccessController.doPrivileged(threadMaker);
     if (!timerThread.compareAndSet(null, thread)) return;
     try {
       thread.start();
@@ -122,10 +122,12 @@ final class SystemScheduler extends TaskScheduler {
   }
 
   private Thread makeTimerThread() {
-    return Thread.ofPlatform().daemon().inheritInheritableThreadLocals(false).name("fibry-timer").unstarted(loop);
+    return Thread.ofPlatform().daemon().inheritInheritableThreadLocals(false).name("fibry-timer").unstarted(this);
   }
 
-  private void loop() {
+  /** The loop of the timer thread. */
+  @Override
+  public void run() {
     while (true) {
       try {
         runDue();
@@ -165,6 +167,13 @@ final class SystemScheduler extends TaskScheduler {
       if (timer.isOpen()) queue.add(timer);
       else queue.remove(timer);
       inbox.poll(); // last: if memory is exhausted before this, the next call tries again
+    }
+  }
+
+  private final class TimerThreadStarter implements Runnable {
+    @Override
+    public void run() {
+      startTimerThread();
     }
   }
 

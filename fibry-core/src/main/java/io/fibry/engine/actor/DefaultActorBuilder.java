@@ -47,7 +47,7 @@ import java.util.function.Predicate;
 @SuppressWarnings("unchecked") // the signatures of ActorBuilder check the types
 public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable {
   private static final Mailbox<Object> POOL_MAILBOX = Mailbox.bounded(1024, Overflow.BLOCK); // the default of pools
-  private static final Predicate<Object> MATCHES_NO_MESSAGE = message -> false;
+  private static final Predicate<Object> MATCHES_NO_MESSAGE = new NoMessage();
 
   // The fields up to `isForClient` do not change after the builder is published. ActorSettings
   // explains the last five of them
@@ -68,6 +68,14 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
   // uses if the options have not changed. Racing threads may each make an instance
   private volatile ActorSettings lastSettings;
   private volatile ActorBehavior lastSinkBehavior;
+
+  /** Matches no message. */
+  private static final class NoMessage implements Predicate<Object> {
+    @Override
+    public boolean test(Object message) {
+      return false;
+    }
+  }
 
   private DefaultActorBuilder(OwningScope owner) {
     this.owner = owner;

@@ -1,6 +1,7 @@
 package io.fibry.engine.cell;
 
 import io.fibry.ExitReason;
+import io.fibry.engine.jvm.NoAction;
 import io.fibry.engine.message.RequestFuture;
 import io.fibry.engine.message.Wait;
 import io.fibry.time.Scheduler;
@@ -36,7 +37,7 @@ public final class ColdState {
   /** A request whose answer the handler has promised for later. */
   record PromisedRequest(Object message, Runnable onAbandoned) {}
 
-  public static final Runnable NO_CALLBACK = () -> {};
+  public static final Runnable NO_CALLBACK = new NoAction();
 
   private static final Queue<Object> EMPTY_STASH = new ConcurrentLinkedQueue<>(); // always empty
 

@@ -4,6 +4,7 @@ import io.fibry.ActorScope;
 import io.fibry.DeadLetter;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.engine.jvm.EngineLog;
+import io.fibry.engine.jvm.NoAction;
 import io.fibry.engine.message.Deadline;
 import io.fibry.engine.message.EngineMessage;
 import io.fibry.engine.message.Envelope;
@@ -19,7 +20,7 @@ import java.util.function.Consumer;
  */
 public final class DeadLetters {
   private static final ThreadLocal<Boolean> LISTENING = new ThreadLocal<>(); // set while this thread runs a listener
-  private static final Runnable NO_LISTENER = () -> {};
+  private static final Runnable NO_LISTENER = new NoAction();
   // set while this thread may run no listener
   private static final ThreadLocal<Boolean> MUST_NOT_LISTEN = new ThreadLocal<>();
 

@@ -14,7 +14,12 @@ public final class CallerThreadRunner {
     private final ArrayDeque<Runnable> postponed = new ArrayDeque<>();
   }
 
-  private static final ThreadLocal<Nesting> NESTING = ThreadLocal.withInitial(Nesting::new);
+  private static final ThreadLocal<Nesting> NESTING = new ThreadLocal<>() {
+    @Override
+    protected Nesting initialValue() {
+      return new Nesting();
+    }
+  };
   // false -> true by the first thread that postpones an activation; until then no wait reads
   // NESTING
   private static volatile boolean everPostponed;

@@ -13,8 +13,12 @@ final class DaemonThreads {
    */
   @SuppressWarnings("removal")
   static Thread unstarted(String name, Runnable code) {
-    PrivilegedAction<Thread> action =
-        () -> Thread.ofPlatform().daemon().inheritInheritableThreadLocals(false).name(name).unstarted(code);
-    return Runtime.version().feature() < 24 ? AccessController.doPrivileged(action) : action.run();
+    if (Runtime.version().feature() >= 24) return make(name, code);
+    PrivilegedAction<Thread> action = () -> make(name, code);
+    return AccessController.doPrivileged(action);
+  }
+
+  private static Thread make(String name, Runnable code) {
+    return Thread.ofPlatform().daemon().inheritInheritableThreadLocals(false).name(name).unstarted(code);
   }
 }

@@ -30,7 +30,7 @@ public final class EngineClasses {
    */
   public static void initialize() {
     if (areInitialized) return;
-    reserveStack();
+    reserveStack(RESERVED_LEVELS, 0, 0, 0, 0, 0, 0);
     var loader = EngineClasses.class.getClassLoader();
     for (String name : names()) {
       try {
@@ -51,11 +51,6 @@ public final class EngineClasses {
   private static Class<?>[] loadErrorClasses() {
     return new Class<?>[] {VirtualMachineError.class, StackOverflowError.class, OutOfMemoryError.class,
       RejectedExecutionException.class};
-  }
-
-  /** Throws a StackOverflowError if the stack has too little space to initialize classes. */
-  static void reserveStack() {
-    reserveStack(RESERVED_LEVELS, 0, 0, 0, 0, 0, 0);
   }
 
   private static long reserveStack(int levels, long a, long b, long c, long d, long e, long f) {

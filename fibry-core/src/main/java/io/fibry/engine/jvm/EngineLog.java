@@ -21,7 +21,7 @@ public final class EngineLog {
   public static Logger log() {
     var known = logger;
     if (known != null) return known;
-    EngineClasses.reserveStack(); // SLF4J would stay unusable if a stack overflow ended its initializer
+    StackProbe.probeForInitializers(); // SLF4J would stay unusable if a stack overflow ended its initializer
     return logger = SafeLogger.of("io.fibry.ActorSystem");
   }
 }

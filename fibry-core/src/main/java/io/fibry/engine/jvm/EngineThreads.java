@@ -16,23 +16,34 @@ public final class EngineThreads {
   private static final long PARK_INTERVAL = 10_000_000; // ns between two parks of a fiber that yields
   // null: the JDK's scheduler runs the fibers
   private static final FiberCarriers CARRIERS = OptionalCarriers.find();
-  private static final StartRetrier START_RETRIER = new StartRetrier(EngineThreads::startFiber, Thread::start);
+  private static final StartRetrier START_RETRIER = new StartRetrier(new FiberExecutor());
   private static final FiberStarter FIBER_STARTER =
-      new FiberStarter(starter(Thread.ofVirtual().inheritInheritableThreadLocals(false).factory()), START_RETRIER::add,
-          FiberStarter.FETCH_TIMEOUT);
+      new FiberStarter(new ThreadPerTask(Thread.ofVirtual().inheritInheritableThreadLocals(false).factory()),
+          START_RETRIER, FiberStarter.FETCH_TIMEOUT);
   private static final Executor PLATFORM =
-      starter(Thread.ofPlatform().daemon().inheritInheritableThreadLocals(false).name("fibry-", 0).factory());
+      new ThreadPerTask(
+          Thread.ofPlatform().daemon().inheritInheritableThreadLocals(false).name("fibry-", 0).factory());
 
   static {
     // initializes the JDK's classes for fibers now: if the stack overflows at their first use, they
     // fail forever
-    LockSupport.unpark(Thread.startVirtualThread(Thread::onSpinWait));
+    LockSupport.unpark(Thread.startVirtualThread(new NoAction()));
   }
 
   private EngineThreads() {}
 
-  private static Executor starter(ThreadFactory threads) {
-    return task -> threads.newThread(task).start();
+  private record ThreadPerTask(ThreadFactory threads) implements Executor {
+    @Override
+    public void execute(Runnable task) {
+      threads.newThread(task).start();
+    }
+  }
+
+  private static final class FiberExecutor implements Executor {
+    @Override
+    public void execute(Runnable task) {
+      startFiber(task);
+    }
   }
 
   /**

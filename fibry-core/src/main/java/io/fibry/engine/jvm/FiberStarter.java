@@ -19,7 +19,7 @@ import java.util.function.Consumer;
  * is true, a started fetcher has not polled the queue yet. Without memory, the JDK may lose a
  * fetcher: if a fetcher is late, the next sender starts another. An extra fetcher finds no task.
  */
-final class FiberStarter {
+final class FiberStarter implements Runnable {
   static final long FETCH_TIMEOUT = 100_000_000; // ns until a fetcher counts as lost
   private static final int MAX_BATCH = 64;
   private static final VarHandle FETCHER_PENDING =
@@ -28,7 +28,6 @@ final class FiberStarter {
 
   private final Executor fibers; // starts a fiber for each task
   private final Consumer<Runnable> retrier; // takes the tasks for which no fiber could be started
-  private final Runnable fetcher = this::fetch;
   private final ConcurrentLinkedQueue<Runnable> tasks = new ConcurrentLinkedQueue<>();
   // Whether a fetcher has been started. Cleared by the fetcher before it polls the queue, or by a
   // thread that could not start a fetcher
@@ -64,14 +63,16 @@ final class FiberStarter {
       return;
     fetcherStartedAt = System.nanoTime();
     try {
-      fibers.execute(fetcher);
+      fibers.execute(this);
     } catch (Throwable noThread) {
       fetcherPending = false;
       throw noThread;
     }
   }
 
-  private void fetch() {
+  /** The code of a fetcher. */
+  @Override
+  public void run() {
     fetcherPending = false;
     var ownTask = tasks.poll();
     if (ownTask == null) return;
@@ -80,7 +81,7 @@ final class FiberStarter {
       while (started < MAX_BATCH && startNext()) started++;
       if (!tasks.isEmpty()) startFetcher();
     } catch (Throwable noThread) {
-      retrier.accept(fetcher);
+      retrier.accept(this);
     } finally {
       ownTask.run();
     }

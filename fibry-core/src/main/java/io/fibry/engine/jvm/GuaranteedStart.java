@@ -61,16 +61,18 @@ public final class GuaranteedStart extends AtomicBoolean implements Runnable { /
    * starts one more thread for them, so a task that hangs delays the tasks behind it by one check
    * only.
    */
-  private static final class LateTaskWatch {
+  private static final class LateTaskWatch implements Runnable {
     private static final int MAX_THREADS = 64;
 
     final ConcurrentLinkedQueue<GuaranteedStart> tasks = new ConcurrentLinkedQueue<>();
     private final ConcurrentLinkedQueue<GuaranteedStart> lateTasks = new ConcurrentLinkedQueue<>();
     private final AtomicInteger helperCount = new AtomicInteger(); // number of platform threads for late tasks
-    final SharedCheck check = new SharedCheck(LATE_AFTER, this::checkTasks);
-    private final Runnable helper = this::runLate; // made now, because it may be needed when memory is exhausted
+    final SharedCheck check = new SharedCheck(LATE_AFTER, this);
+    private final Runnable helper = new LateTaskRunner(); // made now, because it may be needed when memory is exhausted
 
-    private void checkTasks() {
+    /** Checks the tasks. */
+    @Override
+    public void run() {
       try {
         moveLateTasks();
         if (!lateTasks.isEmpty()) startHelper();
@@ -103,11 +105,15 @@ public final class GuaranteedStart extends AtomicBoolean implements Runnable { /
       helperCount.decrementAndGet();
     }
 
-    private void runLate() {
-      try {
-        for (var task = lateTasks.poll(); task != null; task = lateTasks.poll()) task.run();
-      } finally {
-        helperCount.decrementAndGet();
+    /** The code of a platform thread for late tasks. */
+    private final class LateTaskRunner implements Runnable {
+      @Override
+      public void run() {
+        try {
+          for (var task = lateTasks.poll(); task != null; task = lateTasks.poll()) task.run();
+        } finally {
+          helperCount.decrementAndGet();
+        }
       }
     }
   }

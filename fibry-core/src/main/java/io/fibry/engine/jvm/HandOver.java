@@ -1,6 +1,7 @@
 package io.fibry.engine.jvm;
 
 import io.fibry.engine.world.Environment;
+import java.util.function.Consumer;
 
 /**
  * Lets a fiber run the actor that its handler has woken. Used only with the JDK's scheduler: the
@@ -18,8 +19,15 @@ import io.fibry.engine.world.Environment;
  */
 public final class HandOver {
   private static final HandOverSlots SLOTS = new HandOverSlots(4 * Runtime.getRuntime().availableProcessors());
-  private static final HandOverMonitor MONITOR = new HandOverMonitor(SLOTS, HandOver::start);
+  private static final HandOverMonitor MONITOR = new HandOverMonitor(SLOTS, new DrainStarter());
   private static final ClassLoader SYSTEM_LOADER = ClassLoader.getSystemClassLoader();
+
+  private static final class DrainStarter implements Consumer<WokenDrain> {
+    @Override
+    public void accept(WokenDrain drain) {
+      start(drain);
+    }
+  }
 
   private HandOver() {}
 

@@ -14,7 +14,7 @@ import java.util.function.Consumer;
  * <p>The thread never sleeps while a drain waits. The thread sets {@code asleep} and then checks
  * the slots once more; a fiber places its drain in a slot and then reads {@code asleep}.
  */
-final class HandOverMonitor {
+final class HandOverMonitor implements Runnable {
   private static final long MIN_PAUSE = 50_000; // ns between two checks
   private static final long MAX_PAUSE = 2_500_000; // ns; a check costs some 20 µs
   private static final int MAX_UNUSED = 20; // checks in a row without a new drain, after which the thread sleeps
@@ -31,7 +31,7 @@ final class HandOverMonitor {
     this.slots = slots;
     this.starter = starter;
     this.foundDrains = new WokenDrain[slots.count()];
-    this.thread = DaemonThreads.unstarted("fibry-monitor", this::watch);
+    this.thread = DaemonThreads.unstarted("fibry-monitor", this);
   }
 
   /** Starts the thread if it is not started. Returns false if memory is too low for the thread. */
@@ -52,7 +52,9 @@ final class HandOverMonitor {
     if (asleep.get() && asleep.compareAndSet(true, false)) LockSupport.unpark(thread);
   }
 
-  private void watch() {
+  /** The loop of the thread. */
+  @Override
+  public void run() {
     long pause = MIN_PAUSE;
     int unusedChecks = 0;
     while (true) {

@@ -35,6 +35,11 @@ public final class StackProbe {
     frames(6);
   }
 
+  /** Probes before the first use of a library whose static initializers must not fail halfway. */
+  static void probeForInitializers() {
+    frames(16);
+  }
+
   /**
    * Calls {@link #frame} {@code count} times, each with a frame of about 4 kB. Successive frames of
    * a thread have successive numbers.

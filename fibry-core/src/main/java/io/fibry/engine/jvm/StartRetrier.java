@@ -20,7 +20,7 @@ import java.util.function.Consumer;
  * then waits. The thread empties a slot before it starts the fiber, and fills a slot again only if
  * no fiber could be started. So the wait for an empty slot ends when memory is available.
  */
-final class StartRetrier {
+final class StartRetrier implements Runnable, Consumer<Runnable> {
   private static final int SLOTS = 1024;
   private static final long PAUSE = 5_000_000; // ns between two rounds, so that work that always fails costs little
   // After this number of failures (about a second) the work is logged, once
@@ -59,10 +59,21 @@ final class StartRetrier {
   private final Consumer<Thread> threadStarter;
   private final Thread thread;
 
+  private static final class ThreadStarter implements Consumer<Thread> {
+    @Override
+    public void accept(Thread thread) {
+      thread.start();
+    }
+  }
+
+  StartRetrier(Executor fibers) {
+    this(fibers, new ThreadStarter());
+  }
+
   StartRetrier(Executor fibers, Consumer<Thread> threadStarter) {
     this.fibers = fibers;
     this.threadStarter = threadStarter;
-    this.thread = DaemonThreads.unstarted("fibry-rescue", this::loop);
+    this.thread = DaemonThreads.unstarted("fibry-rescue", this);
     // links the code now, because a thread with little stack could not link it
     for (int i = 0; i < 2; i++) putIntoSlot(this);
     pendingStarts.set(0, null);
@@ -71,6 +82,11 @@ final class StartRetrier {
 
   void add(Runnable task) {
     retryLater(task);
+  }
+
+  @Override
+  public void accept(Runnable task) {
+    add(task);
   }
 
   void add(Rescuable work) {
@@ -117,7 +133,9 @@ final class StartRetrier {
     }
   }
 
-  private void loop() {
+  /** The loop of the thread. */
+  @Override
+  public void run() {
     while (true) {
       try {
         if (retryAll()) pause();

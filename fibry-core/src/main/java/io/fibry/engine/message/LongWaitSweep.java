@@ -15,7 +15,7 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
  * the stripe are occupied, the wait is added to a list. Slots are better, because a list keeps
  * ended waits in memory until the next sweep.
  */
-final class LongWaitSweep {
+final class LongWaitSweep implements Runnable {
   static final Duration PERIOD = Duration.ofMillis(10);
   static final Duration MIN_LIMIT = Duration.ofNanos(10 * PERIOD.toNanos()); // shorter waits get a timer at once
   private static final int STRIPES = 16; // a power of two
@@ -25,7 +25,7 @@ final class LongWaitSweep {
   // one list for each stripe, at the stripe's first index; threads push waits, and the sweep takes
   // the whole list
   private static final AtomicReferenceArray<SweepEntry> LISTS = new AtomicReferenceArray<>(STRIPES * SLOTS_IN_STRIPE);
-  private static final SharedCheck SWEEP = new SharedCheck(PERIOD, LongWaitSweep::run);
+  private static final SharedCheck SWEEP = new SharedCheck(PERIOD, new LongWaitSweep());
 
   abstract static class SweepEntry {
     private SweepEntry next; // the next entry of a list
@@ -89,7 +89,8 @@ final class LongWaitSweep {
     }
   }
 
-  private static void run() {
+  @Override
+  public void run() {
     for (int slot = 0; slot < SLOTS.length(); slot++) {
       var wait = SLOTS.get(slot) == null ? null : SLOTS.getAndSet(slot, null);
       if (wait != null) tryStartTimer(wait);

@@ -454,7 +454,8 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
         recipient.onWithdrawn(this, reason);
       }
     } catch (Throwable failure) { // for example from a comparator; the drain skips the request
-      EngineLog.log().error("a withdrawn request could not be removed from the mailbox of actor '{}'; it will be skipped",
+      EngineLog.log().error(
+          "a withdrawn request could not be removed from the mailbox of actor '{}'; it will be skipped",
           recipient.name(), failure);
     }
   }

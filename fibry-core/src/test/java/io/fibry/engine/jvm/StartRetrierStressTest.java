@@ -30,7 +30,7 @@ class StartRetrierStressTest {
       if (ThreadLocalRandom.current().nextInt(3) == 0) throw new OutOfMemoryError("planned");
       task.run();
       doneCount.incrementAndGet();
-    }, Thread::start);
+    });
   }
 
   @RepeatedTest(5)
@@ -83,7 +83,7 @@ class StartRetrierStressTest {
       if (!hasMemory.get()) throw new OutOfMemoryError("planned");
       task.run();
       doneCount.incrementAndGet();
-    }, Thread::start);
+    });
     var addedCount = new AtomicInteger();
     var threads = startAdders(tasksPerThread, new SplittableRandom(seed), number -> {
       retrier.add((Runnable) () -> runs.incrementAndGet(number));
@@ -114,7 +114,7 @@ class StartRetrierStressTest {
 
   @Test
   void workThatFails200TimesIsLoggedOnce() {
-    var retrier = new StartRetrier(Runnable::run, Thread::start);
+    var retrier = new StartRetrier(Runnable::run);
     var mayEnd = new AtomicBoolean();
     var calls = new AtomicInteger();
     Rescuable work = new Rescuable() {
@@ -159,7 +159,7 @@ class StartRetrierStressTest {
 
   @RepeatedTest(5)
   void retrierRepeatsWorkUntilItSucceeds() {
-    var retrier = new StartRetrier(Thread::startVirtualThread, Thread::start);
+    var retrier = new StartRetrier(Thread::startVirtualThread);
     var work = new FailingWork();
 
     retrier.runOrRetry(work);
