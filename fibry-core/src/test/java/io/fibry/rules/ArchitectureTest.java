@@ -67,7 +67,7 @@ class ArchitectureTest extends ArchitectureRules {
               "WebSocketConnection", "WebSocketMessage", "WebSocketOptions")),
       entry("io.fibry.spi",
           Set.of("ActorNames", "ActorTotals", "AskChain", "BlockBuilder", "ForwardingExitable", "MessageTimer",
-              "MultiStepMessage", "PoolSpec", "StableAddress")),
+              "MultiStepMessage", "PoolSpec", "PromptReceiver", "StableAddress")),
       entry("io.fibry.stereotype", Set.of("Stereotypes")));
 
   private static final String OPTIONS = "options of users, with their checks and values behind the API";

@@ -27,6 +27,7 @@ import io.fibry.engine.message.RequestFailures;
 import io.fibry.engine.message.RequestFuture;
 import io.fibry.engine.message.Wait;
 import io.fibry.engine.message.Wait.WaitingHandler;
+import io.fibry.spi.PromptReceiver;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.List;
@@ -37,7 +38,7 @@ import java.util.concurrent.RejectedExecutionException;
 
 /** Implements the public methods of every actor. An object of this class has 40 bytes. */
 @SuppressWarnings("unchecked") // the request or the code declares the type of its answer
-class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Object> {
+class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Object>, PromptReceiver {
   ActorCell(ActorBehavior behavior) {
     super(behavior);
   }
@@ -47,6 +48,11 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
     var refusal = offer(Objects.requireNonNull(message, "message"), baggage(message));
     reportRefusal(message, refusal);
     return refusal == null;
+  }
+
+  @Override
+  public boolean acceptsPromptly() {
+    return acceptsWithoutUserCode();
   }
 
   @Override

@@ -231,6 +231,11 @@ class GuardedCell extends ActorCell {
     return super.acceptsWithoutUserCode() && !queue.mailbox().isPriority();
   }
 
+  @Override
+  public boolean acceptsPromptly() {
+    return super.acceptsPromptly() && queue.mailbox().overflow() != Overflow.BLOCK;
+  }
+
   // ---- drain
 
   @Override
