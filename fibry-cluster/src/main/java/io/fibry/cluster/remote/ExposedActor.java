@@ -5,6 +5,7 @@ import io.fibry.ActorBuilder;
 import io.fibry.ActorContext;
 import io.fibry.ExitReason;
 import io.fibry.Exitable;
+import io.fibry.cluster.Cluster;
 import io.fibry.cluster.membership.InternalActors;
 import io.fibry.cluster.spi.WireMessage;
 import io.fibry.cluster.wire.Destination;
@@ -13,15 +14,18 @@ import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pubsub.Subscription;
 import io.fibry.spi.ForwardingExitable;
+import io.fibry.spi.PromptReceiver;
 import io.fibry.spi.StableAddress;
 import io.fibry.time.Scheduler;
 import java.util.Optional;
+import org.slf4j.LoggerFactory;
 
 /**
- * An offer: gives messages of other nodes to an actor of this node. The messages wait in the
- * mailbox of a second actor, the gate. The mailbox of the offered actor may block, but the thread
- * of the transport must not wait. When the offer ends, its subscription ends first, so that the
- * actor still gets the messages that have arrived.
+ * An offer: gives messages of other nodes to an actor of this node. The thread of the transport
+ * must not wait. So it sends to the actor itself only if that never waits; see
+ * {@link PromptReceiver}. Otherwise the messages wait in the mailbox of a second actor, the gate,
+ * until the offered actor has capacity. When the offer ends, its subscription ends first, so that
+ * the actor still gets the messages that have arrived.
  */
 public final class ExposedActor<M> extends ForwardingExitable<ExposedActor<M>> {
   private static final int MAX_WAITING = 4_096; // messages in the mailbox of the gate
@@ -35,6 +39,7 @@ public final class ExposedActor<M> extends ForwardingExitable<ExposedActor<M>> {
   private final Scheduler clock;
   private final InboundDispatcher<M> dispatcher;
   private final Actor<? super M> actor;
+  private final boolean isPrompt; // whether the thread of the transport may send to the actor
   private final Actor<Object> gate;
   private final Subscription arrivals; // passes the messages of other nodes to the gate
   private volatile boolean isEnding;
@@ -47,6 +52,7 @@ public final class ExposedActor<M> extends ForwardingExitable<ExposedActor<M>> {
     this.clock = nodeContext.clock();
     this.dispatcher = dispatcher;
     this.actor = actor;
+    this.isPrompt = PromptReceiver.isPrompt(actor);
     this.gate = builder.mailbox(Mailbox.bounded(MAX_WAITING, Overflow.REJECT)).newActor(this::handle);
     Subscription subscription = null;
     try {
@@ -113,8 +119,22 @@ public final class ExposedActor<M> extends ForwardingExitable<ExposedActor<M>> {
 
   // ---- messages
 
-  /** Called on a thread of the transport. */
+  /** Called on a thread of the transport, with one message after the other. */
   private void receive(WireMessage wire) {
+    if (isPrompt && !isEnding) deliverPromptly(wire);
+    else passToGate(wire);
+  }
+
+  /** Gives a message to the actor. No earlier message waits in the gate, so none is overtaken. */
+  private void deliverPromptly(WireMessage wire) {
+    try {
+      deliver(wire);
+    } catch (Throwable error) { // from the codec: the thread of the transport must survive
+      LoggerFactory.getLogger(Cluster.class).error("'{}' does not get {}", dispatcher.description(), wire, error);
+    }
+  }
+
+  private void passToGate(WireMessage wire) {
     var message = new InboundMessage(wire, this, clock.nanoTime());
     dispatcher.requests().addWaiting(message);
     if (gate.sendMessage(message)) return;

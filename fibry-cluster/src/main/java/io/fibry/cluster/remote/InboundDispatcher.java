@@ -18,7 +18,9 @@ import io.fibry.spi.BlockBuilder;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -187,8 +189,25 @@ public record InboundDispatcher<M>(ClusterTransport transport, String descriptio
     var answer = limit.isPresent() ? target.sendMessageReturn((Request<Object, R>) request, limit.get())
         : target.sendMessageReturn((Request<Object, R>) request);
     requests.addDelivered(wire, answer);
-    answer.whenComplete((value, failure) -> {
-      if (!answer.isCancelled()) sendAnswer(replyTo, request, value, failure); // the asker still waits
+    onAnswer(answer, failure -> {
+      if (!answer.isCancelled()) // the asker still waits
+        sendAnswer(replyTo, request, failure == null ? answer.resultNow() : null, failure);
+    });
+  }
+
+  /**
+   * Runs the code when the answer or its failure has come. If the transport never waits, the code
+   * runs on the actor's thread: code chained to {@code allOf} may run there, and code chained to
+   * the answer itself may not. Otherwise the code runs on a fiber.
+   */
+  private void onAnswer(CompletableFuture<?> answer, Consumer<Throwable> code) {
+    if (!transport.publishesWithoutWait()) answer.whenComplete((value, failure) -> code.accept(failure));
+    else CompletableFuture.allOf(answer).whenComplete((value, failure) -> {
+      try {
+        code.accept(failure);
+      } catch (StackOverflowError deepHandler) { // a fiber has a stack of its own
+        Thread.startVirtualThread(() -> code.accept(failure));
+      }
     });
   }
 

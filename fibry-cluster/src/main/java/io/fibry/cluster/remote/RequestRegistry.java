@@ -73,7 +73,8 @@ public final class RequestRegistry {
     var id = request.header(Destination.MESSAGE_ID);
     if (id.isEmpty()) return; // a request of another program
     pendingAnswers.put(id.get(), answer);
-    answer.whenComplete((value, failure) -> pendingAnswers.remove(id.get(), answer));
+    // chained to `allOf`, so that the actor's thread may run it, and needs no fiber for it
+    CompletableFuture.allOf(answer).whenComplete((value, failure) -> pendingAnswers.remove(id.get(), answer));
     var waitingMessage = waitingMessages.get(id.get());
     if (waitingMessage != null && waitingMessage.isCancelled()) answer.cancel(false);
   }

@@ -1,0 +1,163 @@
+package io.fibry.cluster;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+
+import io.fibry.Actor;
+import io.fibry.ActorContext;
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.Request;
+import io.fibry.Strategy;
+import io.fibry.cluster.spi.ClusterTransport;
+import io.fibry.cluster.spi.WireMessage;
+import io.fibry.codec.Codec;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import io.fibry.support.Intercepted;
+import io.fibry.support.Patience;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Tests messages that the thread of the transport gives to their actor itself. */
+class PromptDeliveryTest {
+  sealed interface Entry {}
+
+  record Add(int amount) implements Entry {
+    Add {
+      if (amount < 0) throw new AssertionError("a bug of the constructor");
+    }
+  }
+
+  record Sum() implements Entry, Request<Sum, Integer> {}
+
+  private static final String SUBJECT = "fb.shop.n.counter";
+  private static final Codec<Entry> CODEC = Codec.of(Entry.class);
+
+  private final ActorScope scope = ActorSystem.openScope("prompt-delivery-test");
+  private final ConcurrentLinkedQueue<Runnable> tasks = new ConcurrentLinkedQueue<>(); // of stalled actors
+  private volatile boolean isStalled; // whether the actors of stalledScope handle nothing
+  private final CompletableFuture<Consumer<WireMessage>> reader = new CompletableFuture<>(); // of the subject
+  private final LinkedBlockingQueue<Thread> handlerThreads = new LinkedBlockingQueue<>();
+  private final LinkedBlockingQueue<Thread> replyThreads = new LinkedBlockingQueue<>();
+  private final CountDownLatch mayHandle = new CountDownLatch(1);
+
+  @AfterEach
+  void close() {
+    mayHandle.countDown();
+    scope.close();
+  }
+
+  private void activate(Runnable task) {
+    tasks.add(task);
+    if (!isStalled) for (var next = tasks.poll(); next != null; next = tasks.poll()) Thread.startVirtualThread(next);
+  }
+
+  private Cluster join(ActorScope nodeScope, boolean publishesWithoutWait) {
+    var network = MemoryNetwork.create();
+    return Cluster.join("shop", (app, name) -> record(network.connect(app, name), publishesWithoutWait),
+        options -> options.withNode("a").withScope(nodeScope));
+  }
+
+  @SuppressWarnings("unchecked") // the third argument of `subscribe`
+  private ClusterTransport record(ClusterTransport transport, boolean publishesWithoutWait) {
+    return Intercepted.of(ClusterTransport.class, transport, (method, arguments, call) -> {
+      if (method.getName().equals("publishesWithoutWait")) return publishesWithoutWait;
+      if (method.getName().equals("subscribe") && arguments[0].equals(SUBJECT))
+        reader.complete((Consumer<WireMessage>) arguments[2]);
+      if (method.getName().equals("publish") && ((WireMessage) arguments[0]).header("Fb-S").isPresent())
+        replyThreads.add(Thread.currentThread());
+      return call.pass();
+    });
+  }
+
+  private Actor<Entry> newCounter(Mailbox<Object> mailbox) {
+    var sum = new int[1];
+    return scope.anonymous().mailbox(mailbox).newActor((Entry entry, ActorContext<Entry> context) -> {
+      handlerThreads.add(Thread.currentThread());
+      switch (entry) {
+        case Add add -> sum[0] += add.amount;
+        case Sum request -> context.reply(request, sum[0]);
+      }
+    });
+  }
+
+  private static WireMessage wire(int amount) {
+    return WireMessage.oneWay(SUBJECT, Map.of(), CODEC.encode(new Add(amount)));
+  }
+
+  @Test
+  void messageReachesActorWithoutActorOfNode() {
+    try (var nodeScope = ActorSystem.openScope("node", options -> options.withStrategy(Strategy.of(this::activate)));
+        var node = join(nodeScope, true)) {
+      var counter = newCounter(Mailbox.unbounded());
+      node.expose("counter", Entry.class, counter);
+      isStalled = true;
+
+      try {
+        Patience.value(reader).accept(wire(7));
+
+        assertEquals(7, counter.ask(new Sum()));
+      } finally {
+        isStalled = false; // the node can leave
+        nodeScope.anonymous().newActor((String message) -> {}).sendMessage("lets all tasks run");
+      }
+    }
+  }
+
+  @Test
+  void readerDoesNotWaitForActorWhoseFullMailboxBlocks() {
+    try (var node = join(scope, true)) {
+      var counter = newCounter(Mailbox.bounded(1, Overflow.BLOCK));
+      counter.execute(() -> Patience.await(mayHandle));
+      node.expose("counter", Entry.class, counter);
+
+      for (int i = 0; i < 100; i++) Patience.value(reader).accept(wire(i)); // would wait without the gate
+      mayHandle.countDown();
+
+      Patience.eventually(() -> counter.ask(new Sum()) == 4_950);
+    }
+  }
+
+  @Test
+  void errorOfCodecDoesNotReachThreadOfTransport() {
+    try (var node = join(scope, true)) {
+      var counter = newCounter(Mailbox.unbounded());
+      node.expose("counter", Entry.class, counter);
+      byte[] bytes = CODEC.encode(new Add(1));
+      bytes[bytes.length - 1] = 0x20; // -1 instead of 1
+
+      Patience.value(reader).accept(WireMessage.oneWay(SUBJECT, Map.of(), bytes));
+
+      assertEquals(0, counter.ask(new Sum()));
+    }
+  }
+
+  @Test
+  void answerIsSentOnThreadOfActorIfTransportNeverWaits() {
+    try (var node = join(scope, true)) {
+      node.expose("counter", Entry.class, newCounter(Mailbox.unbounded()));
+
+      node.actor("counter", Entry.class).ask(new Sum());
+
+      assertEquals(Patience.nextOf(handlerThreads), Patience.nextOf(replyThreads));
+    }
+  }
+
+  @Test
+  void answerIsSentOnAnotherThreadIfTransportMayWait() {
+    try (var node = join(scope, false)) {
+      node.expose("counter", Entry.class, newCounter(Mailbox.unbounded()));
+
+      node.actor("counter", Entry.class).ask(new Sum());
+
+      assertNotEquals(Patience.nextOf(handlerThreads), Patience.nextOf(replyThreads));
+    }
+  }
+}
