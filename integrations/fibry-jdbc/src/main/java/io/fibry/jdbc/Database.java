@@ -5,6 +5,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import javax.sql.DataSource;
 
@@ -15,6 +16,9 @@ final class Database {
   private static final Set<String> LOCK_TIMEOUT_STATES = Set.of("HYT00", "55P03");
   // Pause after such a state, because some databases are set not to wait for locks at all.
   private static final long RETRY_NANOS = 10_000_000;
+  // Each such transaction lets its connection forget its plans. A prime number, so that it does not
+  // always meet the same connection if loads and commits alternate.
+  private static final int PLAN_USES = 61;
   private static final String UNKNOWN_OUTCOME_STATE = "40003"; // class 40 means rolled back, except for this state
 
   /** Work that only reads. It runs again if the connection was lost. */
@@ -40,6 +44,7 @@ final class Database {
     }
   }
 
+  private final AtomicInteger transactionCount = new AtomicInteger();
   private final DataSource source;
   private final int limitMillis;
 
@@ -65,7 +70,8 @@ final class Database {
   /** Runs work and commits it, or fails at the first error. */
   <T> T commitOrFail(SqlDialect dialect, TransactionWork<T> work) throws SQLException {
     return borrow(connection -> {
-      var transaction = new Transaction(dialect, connection, limitMillis);
+      boolean mustForgetPlans = transactionCount.incrementAndGet() % PLAN_USES == 0;
+      var transaction = new Transaction(dialect, connection, limitMillis, mustForgetPlans);
       boolean mustUndo = true;
       try {
         T result = work.run(transaction);

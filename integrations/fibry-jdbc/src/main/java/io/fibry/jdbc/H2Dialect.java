@@ -67,7 +67,7 @@ final class H2Dialect {
 
   static final SqlDialect DIALECT =
       // needs no limit, because H2 ends a transaction when the process of the transaction ends
-      new SqlDialect(SCHEMA, false, "", "", "", BEGIN_LIVES, ADVANCE_LAST_TURNS, INSERT_MESSAGES,
+      new SqlDialect(SCHEMA, false, "", "", "", "", BEGIN_LIVES, ADVANCE_LAST_TURNS, INSERT_MESSAGES,
           INSERT_SNAPSHOTS,
           IS_AFTER, "false", "cast(? as bigint) < 0", 1 << 20);
 

@@ -15,9 +15,10 @@ final class PostgresDialect {
    * Makes the planner read by index, and forbids scans of whole tables. Postgres keeps the plan of
    * a prepared statement until the next {@code analyze}. A plan that was made while the tables were
    * small scans them, and hashes all rows for a join. When the tables have grown, such a plan is
-   * many times slower. Each statement of the store has an index for all its rows, except for the
-   * one row of {@code fibry_format}. Its scan has such a high estimate that the database would
-   * compile the query, so compilation is off.
+   * many times slower. A plan that uses the wrong index is kept, too. So the store lets each
+   * connection forget its plans again and again. Each statement of the store has an index for all
+   * its rows, except for the one row of {@code fibry_format}. Its scan has such a high estimate that
+   * the database would compile the query, so compilation is off.
    */
   private static final String READ_BY_INDEX = """
       set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
@@ -120,7 +121,8 @@ final class PostgresDialect {
   private static final String IS_AHEAD = "cast(? as xid8) >= pg_snapshot_xmax(pg_current_snapshot())";
 
   static final SqlDialect DIALECT =
-      new SqlDialect(SCHEMA, true, SET_TRANSACTION_OPTIONS, SET_READ_OPTIONS, SET_LOCK_LIMIT, BEGIN_LIVES,
+      new SqlDialect(SCHEMA, true, SET_TRANSACTION_OPTIONS, "discard plans", SET_READ_OPTIONS, SET_LOCK_LIMIT,
+          BEGIN_LIVES,
           ADVANCE_LAST_TURNS,
           INSERT_MESSAGES,
           INSERT_SNAPSHOTS,

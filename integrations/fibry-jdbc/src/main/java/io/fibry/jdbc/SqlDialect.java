@@ -16,6 +16,8 @@ import java.util.List;
  * @param setTransactionOptions a format with the parameter %d. This query limits how long its
  * transaction may be idle (milliseconds), makes the commit wait for the disk, and makes all
  * statements read by index. Empty if the database needs no such options
+ * @param forgetPlans makes the connection plan its statements again. Empty if the database notices by
+ * itself that its tables have grown
  * @param setReadOptions a query and a semicolon before a query that may be a transaction of its
  * own. It makes that query read by index. Empty if the database needs no such options
  * @param setLockLimit a query that makes the transaction fail if it waits longer than a tenth of a
@@ -37,7 +39,8 @@ import java.util.List;
  * @param isAhead a condition (tx): this database cluster has not used this transaction number yet
  * @param maxBodyBytes max bytes of a body
  */
-record SqlDialect(List<String> schema, boolean sendsTogether, String setTransactionOptions, String setReadOptions,
+record SqlDialect(List<String> schema, boolean sendsTogether, String setTransactionOptions, String forgetPlans,
+    String setReadOptions,
     String setLockLimit,
     String beginLives,
     String advanceLastTurns, String insertMessages, String insertSnapshots, String isAfter, String isForeign,
@@ -54,8 +57,8 @@ record SqlDialect(List<String> schema, boolean sendsTogether, String setTransact
   /**
    * A condition for rows {@code g} that belong to turns of a batch: the transaction has advanced
    * the last turn of their actor. It is sent before the store knows whether the actor has another
-   * life. Without it, refused turns would wait for the locks of the other life. As a subquery, it
-   * is evaluated for one row after the other, by index.
+   * life. Without it, refused turns would wait for the locks of the other life. It is a
+   * subquery, so that it reads by index for one row after the other.
    */
   private static final String IS_ACCEPTED = """
       (select a.last from fibry_actor a where a.kind = g.kind and a.actor = g.actor and a.life = g.life) = g.last""";

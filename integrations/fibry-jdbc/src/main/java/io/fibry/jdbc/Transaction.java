@@ -16,10 +16,16 @@ final class Transaction {
   private final SqlDialect dialect;
   private final Connection connection;
   private final int limitMillis;
+  private final boolean mustForgetPlans;
   private boolean hasBegun;
 
-  /** @param limitMillis how long the transaction may be idle, in milliseconds */
-  Transaction(SqlDialect dialect, Connection connection, int limitMillis) throws SQLException {
+  /**
+   * @param limitMillis how long the transaction may be idle, in milliseconds
+   * @param mustForgetPlans whether the connection must plan its statements again
+   */
+  Transaction(SqlDialect dialect, Connection connection, int limitMillis, boolean mustForgetPlans)
+      throws SQLException {
+    this.mustForgetPlans = mustForgetPlans;
     this.dialect = dialect;
     this.connection = connection;
     this.limitMillis = limitMillis;
@@ -50,8 +56,8 @@ final class Transaction {
 
   private void begin(StatementSequence statements) throws SQLException {
     hasBegun = true;
-    new StatementSequence().add("begin").add(dialect.setTransactionOptions().formatted(limitMillis)).addAll(statements)
-        .runTogether(connection);
+    new StatementSequence().add("begin").add(dialect.setTransactionOptions().formatted(limitMillis))
+        .add(mustForgetPlans ? dialect.forgetPlans() : "").addAll(statements).runTogether(connection);
     connection.setAutoCommit(false); // the driver knows the open transaction, and does not commit it here
   }
 
