@@ -13,6 +13,7 @@ import io.fibry.store.StoreClosedException;
 import io.fibry.store.StoreReadException;
 import io.fibry.store.spi.StoreBackend;
 import io.fibry.store.spi.ViewOffset;
+import io.fibry.text.SafeLogger;
 import io.fibry.time.Scheduler;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -21,7 +22,6 @@ import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
-import org.slf4j.LoggerFactory;
 
 /** Reads events on a fiber, lets an actor handle them one by one, and stores the offset. */
 final class EventViewReader<E> implements AutoCloseable {
@@ -88,7 +88,7 @@ final class EventViewReader<E> implements AutoCloseable {
     } catch (StoreClosedException | InterruptedException closed) {
       // the actor or the store is closed, so the reader ends
     } catch (Throwable failure) {
-      LoggerFactory.getLogger(EventView.class).error("{} ends", eventView, failure);
+      SafeLogger.of(EventView.class).error("{} ends", eventView, failure);
       if (failure instanceof DefaultEventView.NoEventsException && offset.isEmpty()) withdraw();
     } finally {
       actor.askExit();
@@ -100,7 +100,7 @@ final class EventViewReader<E> implements AutoCloseable {
       try {
         return history.take();
       } catch (StoreReadException failure) {
-        LoggerFactory.getLogger(EventView.class).warn("{} tries again later", eventView, failure);
+        SafeLogger.of(EventView.class).warn("{} tries again later", eventView, failure);
         pause(tries);
       }
     }
@@ -148,7 +148,7 @@ final class EventViewReader<E> implements AutoCloseable {
     } catch (ExecutionException refusal) {
       var cause = StoreRefusals.causeOf(refusal);
       if (cause instanceof StoreClosedException || cause instanceof StaleLifeException) throw cause;
-      LoggerFactory.getLogger(EventView.class).warn("{} could not store its offset, and continues", eventView, cause);
+      SafeLogger.of(EventView.class).warn("{} could not store its offset, and continues", eventView, cause);
       reload(); // because of the refusal, this life can store no more turns
     }
   }
@@ -158,7 +158,7 @@ final class EventViewReader<E> implements AutoCloseable {
     try {
       if (state.isPresent()) saveOffset(ViewOffset.forgottenBody());
     } catch (InterruptedException | RuntimeException failure) {
-      LoggerFactory.getLogger(EventView.class).warn("{} could not remove its name from {}; call forget(store)",
+      SafeLogger.of(EventView.class).warn("{} could not remove its name from {}; call forget(store)",
           eventView, store, failure);
     }
   }
@@ -170,7 +170,7 @@ final class EventViewReader<E> implements AutoCloseable {
         if (!state.orElseThrow().isKnown()) throw new IllegalStateException(eventView + " was forgotten at " + store);
         return;
       } catch (StoreReadException failure) {
-        LoggerFactory.getLogger(EventView.class).warn("{} tries again later", eventView, failure);
+        SafeLogger.of(EventView.class).warn("{} tries again later", eventView, failure);
         pause(tries);
       }
     }
