@@ -114,7 +114,13 @@ public interface ContextPropagator<C> {
     /** The storing of a turn of a durable actor. It ends on a thread of the store. */
     COMMIT,
     /** A piece of work from a queue of a cluster. */
-    QUEUE_WORK
+    QUEUE_WORK,
+    /**
+     * A message of a WebSocket, or a line or frame of a TCP connection. It begins when the handler
+     * takes the message from its iterator, and ends when the handler asks for the next message or
+     * returns.
+     */
+    CLIENT_MESSAGE
   }
 
   /** A part of a handler's work, which {@link #beginStep} may observe. Immutable. */
@@ -126,7 +132,8 @@ public interface ContextPropagator<C> {
     /**
      * {@return the name of the step} There are few names. The name of an exchange is its method and
      * route, or only the method if no route takes the request. A commit has the kind of its actor
-     * as its name, and a piece of work the queue.
+     * as its name, and a piece of work the queue. A message of a client has the route of its
+     * WebSocket or the name of the TCP acceptor, which is empty if the acceptor has no name.
      */
     String name();
 
@@ -185,10 +192,11 @@ public interface ContextPropagator<C> {
   }
 
   /**
-   * Begins a part of a handler's work: an exchange of an HTTP server, a durable step, the commit of
-   * a durable turn, or a piece of work from a queue. Override this method to trace or to measure
-   * these parts; by default it observes nothing. Called on the handler's thread, before the user's
-   * code of the part. The method may set a context on the thread until the observation is closed.
+   * Begins a part of a handler's work: an exchange of an HTTP server, a message of a connection, a
+   * durable step, the commit of a durable turn, or a piece of work from a queue. Override this
+   * method to trace or to measure these parts; by default it observes nothing. Called on the
+   * handler's thread, before the user's code of the part. The method may set a context on the
+   * thread until the observation is closed.
    * {@snippet class="io.fibry.net.HandlerStepsTest" region="steps"}
    *
    * @param step the part that begins

@@ -87,6 +87,11 @@ public final class ServerExchange implements HttpExchange {
     return head.target.path();
   }
 
+  /** Returns the path pattern of the route, such as {@code /rooms/{room}}. */
+  public String route() {
+    return pattern.path();
+  }
+
   @Override
   public String path(String name) {
     if (pathParts == null) pathParts = pattern.parts(path());

@@ -59,7 +59,7 @@ public abstract class ClientReader<T> implements Iterable<T> {
         var item = next;
         next = null;
         isHandling = true;
-        in.socket.step.begin(describe(item));
+        in.socket.step.beginMessage(describe(item));
         return item;
       }
     };

@@ -1,12 +1,18 @@
 package io.fibry.net.socket;
 
+import io.fibry.ContextPropagator.HandlerStep;
+import io.fibry.ContextPropagator.StepKind;
+import io.fibry.ContextPropagator.StepObservation;
 import io.fibry.block.TimedStep;
+import io.fibry.spi.BlockBuilder;
 import io.fibry.spi.MultiStepMessage;
 import io.fibry.text.Lines;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
@@ -82,6 +88,58 @@ public final class CurrentStep implements MultiStepMessage {
     }
   }
 
+  /**
+   * Shows the messages of a connection to the context propagators: lines, frames, or messages of a
+   * WebSocket. Made only if there are propagators. A message is open from the moment at which the
+   * handler takes it until the handler asks for the next message, returns or throws. At most one
+   * message is open. The thread that reads calls all methods; if this is not the thread of the
+   * conversation, the handler must have joined it before it returns.
+   */
+  public static final class MessageObserver {
+    private final BlockBuilder<?> builder;
+    private final HandlerStep step; // the same for all messages
+    private StepObservation observation = StepObservation.NONE; // of the open message
+    private Thread thread; // has begun the open message; null if none is open
+
+    /**
+     * Makes an observer.
+     *
+     * @param name the route of the WebSocket, or the name of the acceptor
+     */
+    public MessageObserver(BlockBuilder<?> builder, String name, Map<String, Object> attributes) {
+      this.builder = builder;
+      this.step = new MessageStep(name, attributes);
+    }
+
+    void begin() {
+      end(Optional.empty());
+      thread = Thread.currentThread();
+      observation = builder.beginStep(step);
+    }
+
+    void end(Optional<Throwable> failure) {
+      var ended = observation;
+      if (ended == StepObservation.NONE) return;
+      observation = StepObservation.NONE;
+      ended.ended(failure.isPresent() ? "failed" : "done", failure);
+      if (thread == Thread.currentThread()) ended.close(); // another thread does not have the values of the step
+      thread = null;
+    }
+
+    /** A message, as context propagators see it: its content is not shown. */
+    private record MessageStep(String name, Map<String, Object> attributes) implements HandlerStep {
+      @Override
+      public StepKind kind() {
+        return StepKind.CLIENT_MESSAGE;
+      }
+
+      @Override
+      public Map<String, String> senderTexts() {
+        return Map.of();
+      }
+    }
+  }
+
   final InputWait inputWait = new InputWait();
   private Object subject; // object whose text is shown as the step; null if no step is shown
   private boolean isCounted; // whether endLast counts the step
@@ -91,11 +149,28 @@ public final class CurrentStep implements MultiStepMessage {
   private long workedNanos; // time of the step until it was last paused; used only if there are listeners
   private boolean isTimeRunning; // whether the time since resumedNanos belongs to the step
   private long resumedNanos; // System.nanoTime() when the step began or was last resumed
+  private MessageObserver messageObserver; // null if no propagator observes the messages of this connection
 
   CurrentStep() {}
 
   public void begin(Object subject) {
     begin(subject, true);
+  }
+
+  /** Reports each message that begins from now on. Called before the first message. */
+  public void observeMessages(MessageObserver observer) {
+    messageObserver = observer;
+  }
+
+  /** Begins the step of a line, frame or message that the handler takes from its iterator. */
+  void beginMessage(Object message) {
+    begin(message);
+    if (messageObserver != null) messageObserver.begin();
+  }
+
+  /** Ends the observation of a message whose handler has failed. Does nothing between messages. */
+  public void failMessage(Throwable failure) {
+    if (messageObserver != null) messageObserver.end(Optional.of(failure));
   }
 
   /**
@@ -157,6 +232,7 @@ public final class CurrentStep implements MultiStepMessage {
   public void end() {
     hide();
     isCounted = false;
+    if (messageObserver != null) messageObserver.end(Optional.empty());
     completed = completed + 1;
     if (listeners.isEmpty()) return;
     var duration = Duration.ofNanos(workedNanos);

@@ -212,6 +212,7 @@ public abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
         socket.step.endLast();
       } catch (Throwable thrown) {
         if (!socket.isClientError(thrown)) {
+          socket.step.failMessage(thrown);
           failure = thrown;
           throw thrown;
         }

@@ -5,9 +5,12 @@ import io.fibry.Handler;
 import io.fibry.net.TcpAcceptor;
 import io.fibry.net.TcpConnection;
 import io.fibry.net.socket.ClientSocket;
+import io.fibry.net.socket.CurrentStep.MessageObserver;
 import io.fibry.net.socket.Listener;
+import io.fibry.spi.BlockBuilder;
 import io.fibry.text.SafeLogger;
 import java.util.Collection;
+import java.util.Map;
 import org.slf4j.Logger;
 
 /** A TCP acceptor: a listener that calls a handler with each connection. */
@@ -15,6 +18,7 @@ public final class TcpListener extends Listener<TcpAcceptor> implements TcpAccep
   private static final Logger LOG = SafeLogger.of(TcpAcceptor.class);
 
   private final Object kind; // a Forwarder, or "TCP acceptor"; its text is the beginning of toString()
+  private final BlockBuilder<?> blockBuilder;
   private final Handler<? super ClientConnection> handler;
   private final TcpSettings settings;
 
@@ -22,6 +26,7 @@ public final class TcpListener extends Listener<TcpAcceptor> implements TcpAccep
       TcpSettings settings) {
     super(builder, port, settings.limits(), settings.engines(), LOG);
     this.kind = kind;
+    this.blockBuilder = BlockBuilder.of(builder);
     this.handler = handler;
     this.settings = settings;
   }
@@ -38,6 +43,8 @@ public final class TcpListener extends Listener<TcpAcceptor> implements TcpAccep
 
   @Override
   protected Conversation conversation(ClientSocket socket, ActorBuilder<Object> builder) {
+    if (blockBuilder.hasPropagators()) socket.step.observeMessages(new MessageObserver(blockBuilder,
+        blockBuilder.name().orElse(""), Map.of("network.transport", "tcp")));
     return new ClientConnection(socket, builder, settings, handler);
   }
 

@@ -12,6 +12,7 @@ import io.fibry.net.http.ServerExchange;
 import io.fibry.net.socket.ClientOutbox;
 import io.fibry.net.socket.ClientOutbox.MessageFormat;
 import io.fibry.net.socket.ClientSocket;
+import io.fibry.net.socket.CurrentStep.MessageObserver;
 import io.fibry.net.socket.ListenerLimits;
 import io.fibry.spi.BlockBuilder;
 import io.fibry.text.Durations;
@@ -21,6 +22,7 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.SocketTimeoutException;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.AtomicReference;
@@ -40,6 +42,7 @@ import javax.net.ssl.SSLSession;
 final class ServerWebSocket implements WebSocketConnection, WebSocketReader.FrameResponder {
   // max time until the client's close frame, after the server's close frame
   private static final Duration CLOSE_LIMIT = Duration.ofSeconds(2);
+  private static final int FIRST_ERROR = 500; // a status below it is an error of the client
   private static final byte[] PING_FRAME = WebSocketFrames.encode(WebSocketFrames.PING, new byte[0]);
   private static final byte[] NO_FRAME = {};
   static final Object PING = new Object(); // the message for which the outbox writes a ping
@@ -75,6 +78,8 @@ final class ServerWebSocket implements WebSocketConnection, WebSocketReader.Fram
     this.scope = builder.scope();
     this.clock = builder.scheduler();
     this.subprotocol = subprotocol;
+    if (builder.hasPropagators()) socket.step.observeMessages(new MessageObserver(builder, exchange.route(),
+        Map.of("http.route", exchange.route(), "url.path", exchange.path(), "network.protocol.name", "websocket")));
     this.messages = new WebSocketReader(exchange.body.in, settings, this);
     this.texts = new WebSocketValueReader<>(messages, text -> text);
     this.outbox = new ClientOutbox<>(exchange.builder, "messages", socket, settings.maxUnsent(),
@@ -95,6 +100,8 @@ final class ServerWebSocket implements WebSocketConnection, WebSocketReader.Fram
       handler.handle(this);
     } catch (Throwable failure) {
       exchange.endHandling();
+      if (!socket.isClientError(failure) && HttpException.statusOf(failure) >= FIRST_ERROR)
+        socket.step.failMessage(failure);
       closeFor(failure);
     }
     exchange.endHandling();

@@ -33,9 +33,10 @@ import org.jspecify.annotations.Nullable;
  * attribute {@code messaging.destination.name}.
  *
  * <p>Each exchange of an HTTP server is a span of the kind {@code SERVER}, a child of the span in
- * the headers of its request. In a trace, each step and each commit of a durable actor is a span of
- * the kind {@code INTERNAL}. Each attempt at the work of a queue begins a trace of its own, with a
- * span of the kind {@code CONSUMER}.
+ * the headers of its request. Each message of a WebSocket, and each line or frame of a TCP
+ * connection, begins a trace of its own, with a span of the kind {@code CONSUMER}. So does each
+ * attempt at the work of a queue. In a trace, each step and each commit of a durable actor is a
+ * span of the kind {@code INTERNAL}.
  */
 public final class OpenTelemetryTraces implements TextContextPropagator<@Nullable Context> {
   private final Tracer tracer;
@@ -85,8 +86,8 @@ public final class OpenTelemetryTraces implements TextContextPropagator<@Nullabl
     }
 
     /**
-     * Chooses the steps that begin a span: exchanges of HTTP servers, steps and commits of durable
-     * actors, and work of queues. The default chooses all.
+     * Chooses the steps that begin a span: exchanges of HTTP servers, messages of connections,
+     * steps and commits of durable actors, and work of queues. The default chooses all.
      *
      * @param chosen called for each step, on the handler's thread, such as
      * {@code step -> !step.name().equals("GET /health")}

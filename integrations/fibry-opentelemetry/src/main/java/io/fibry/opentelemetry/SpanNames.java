@@ -35,6 +35,7 @@ final class SpanNames {
       case EXCHANGE -> step.name();
       case DURABLE_STEP -> "step " + step.name();
       case COMMIT -> "commit";
+      case CLIENT_MESSAGE -> step.name().isEmpty() ? "message" : "message " + step.name();
       case QUEUE_WORK -> OPERATION + " " + step.name();
     };
   }

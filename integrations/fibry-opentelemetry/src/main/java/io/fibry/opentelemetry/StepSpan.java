@@ -3,6 +3,7 @@ package io.fibry.opentelemetry;
 import io.fibry.ContextPropagator.HandlerStep;
 import io.fibry.ContextPropagator.StepKind;
 import io.fibry.ContextPropagator.StepObservation;
+import io.opentelemetry.api.baggage.Baggage;
 import io.opentelemetry.api.trace.Span;
 import io.opentelemetry.api.trace.SpanBuilder;
 import io.opentelemetry.api.trace.SpanKind;
@@ -14,9 +15,9 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The span of a step: an exchange, a durable step, a commit or a piece of work. The span of a
- * commit is not current, because no code of the user runs in it. It may end on a thread of the
- * store, which spans allow.
+ * The span of a step: an exchange, a message of a client, a durable step, a commit or a piece of
+ * work. The span of a commit is not current, because no code of the user runs in it. It may end on
+ * a thread of the store, which spans allow.
  */
 final class StepSpan implements StepObservation {
   private static final int FIRST_ERROR = 500;
@@ -41,6 +42,12 @@ final class StepSpan implements StepObservation {
       case QUEUE_WORK -> {
         var builder = builder(tracer, step, SpanKind.CONSUMER).setAllAttributes(SpanNames.HANDLING);
         yield new StepSpan(step, Context.root(), current.isValid() ? builder.addLink(current) : builder);
+      }
+      case CLIENT_MESSAGE -> {
+        // not in the trace of the exchange, because a connection may last for days
+        var builder = builder(tracer, step, SpanKind.CONSUMER);
+        yield new StepSpan(step, Baggage.current().storeInContext(Context.root()),
+            current.isValid() ? builder.addLink(current) : builder);
       }
       case DURABLE_STEP, COMMIT -> current.isValid()
           ? new StepSpan(step, Context.current(), builder(tracer, step, SpanKind.INTERNAL))
