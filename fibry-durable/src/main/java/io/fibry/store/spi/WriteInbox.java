@@ -34,6 +34,7 @@ public final class WriteInbox<E> {
 
   private final Thread thread; // the writing thread
   private final ToIntFunction<? super E> sizeOf;
+  private final int maxPendingBytes;
   private final Semaphore byteBudget; // has a permit for each byte that may still be added
   private final ConcurrentLinkedQueue<E> queue = new ConcurrentLinkedQueue<>();
   private volatile boolean isIdle; // written by the writing thread
@@ -61,6 +62,7 @@ public final class WriteInbox<E> {
   public WriteInbox(Thread thread, int maxPendingBytes, ToIntFunction<? super E> sizeOf) {
     this.thread = thread;
     this.sizeOf = sizeOf;
+    this.maxPendingBytes = maxPendingBytes;
     this.byteBudget = new Semaphore(maxPendingBytes, true);
   }
 
@@ -97,6 +99,17 @@ public final class WriteInbox<E> {
   private SenderAction actionAfterAdd(E entry) {
     if (hasEnded && queue.remove(entry)) return SenderAction.REFUSE;
     return isIdle ? SenderAction.WAKE : SenderAction.NOTHING;
+  }
+
+  /**
+   * Returns whether each entry that was added before this call is stored or refused. A sender
+   * acquires the bytes of its entry before it adds the entry, and they are released after the entry
+   * is stored or refused. So the semaphore has all its permits only if no entry is pending.
+   *
+   * @return false if an entry may be pending
+   */
+  public boolean isSettled() {
+    return byteBudget.availablePermits() == maxPendingBytes;
   }
 
   /** {@return the number of entries that were not taken} */

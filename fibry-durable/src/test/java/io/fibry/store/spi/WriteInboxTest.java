@@ -23,6 +23,21 @@ class WriteInboxTest {
   }
 
   @Test
+  void inboxIsSettledUnlessEntryIsPending() throws Exception {
+    assertTrue(inbox.isSettled());
+    inbox.add("one");
+    inbox.add("2");
+    var first = inbox.poll();
+    assertFalse(inbox.isSettled());
+    inbox.release(first);
+    assertFalse(inbox.isSettled());
+
+    inbox.release(inbox.poll());
+
+    assertTrue(inbox.isSettled());
+  }
+
+  @Test
   void endedInboxRefusesEntriesAndReservesNoBytes() throws Exception {
     assertTrue(inbox.add("three"));
     inbox.refuseNewEntries();

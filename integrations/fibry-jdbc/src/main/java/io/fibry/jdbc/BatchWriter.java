@@ -61,6 +61,11 @@ final class BatchWriter {
     return inbox.isClosing();
   }
 
+  /** Returns whether all earlier entries are stored or refused. */
+  boolean isSettled() {
+    return inbox.isSettled();
+  }
+
   boolean isRunBy(Thread candidate) {
     return candidate == thread;
   }

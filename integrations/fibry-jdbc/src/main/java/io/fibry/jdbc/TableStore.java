@@ -93,6 +93,7 @@ final class TableStore extends JdbcStore implements StoreBackend {
 
   /** Waits until all entries that were added before, of any actor, are stored or refused. */
   private void await(ActorId actor) {
+    if (batchWriter.isSettled()) return; // no entry is pending, so the writing thread need not be woken
     var barrier = new BatchWriter.WriteBarrier();
     try {
       batchWriter.add(barrier);
