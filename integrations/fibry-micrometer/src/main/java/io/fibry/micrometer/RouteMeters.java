@@ -3,6 +3,7 @@ package io.fibry.micrometer;
 import io.fibry.net.HttpServer;
 import io.fibry.net.HttpServer.ResponseCounts;
 import io.fibry.net.HttpServer.RouteStats;
+import io.fibry.net.HttpServer.ServerLoad;
 import io.fibry.net.HttpServer.TimeBucket;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
@@ -16,15 +17,21 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.ToIntFunction;
 import java.util.function.ToLongFunction;
 
 /**
- * Meters of an HTTP server's routes, with the tags {@code server} and {@code route}. The timer
- * {@code fibry.route.answered} times exchanges. Its buckets are fixed, so a monitoring system such
- * as Prometheus can add them for several servers, and compute percentiles. The counter
- * {@code fibry.route.responses} counts exchanges by their status, in the tag {@code outcome}. The
- * counter {@code fibry.route.failed} counts exchanges with a status of 500 or above. The gauge
- * {@code fibry.route.open} counts open WebSockets. Thread-safe.
+ * Meters of an HTTP server and its routes. The meters of routes have the tags {@code server} and
+ * {@code route}. The timer {@code fibry.route.answered} times exchanges. Its buckets are fixed, so
+ * a monitoring system such as Prometheus can add them for several servers, and compute percentiles.
+ * The counter {@code fibry.route.responses} counts exchanges by their status, in the tag
+ * {@code outcome}. The counter {@code fibry.route.failed} counts exchanges with a status of 500 or
+ * above. The gauge {@code fibry.route.open} counts open WebSockets. Thread-safe.
+ *
+ * <p>The load of the whole server has only the tag {@code server}: the gauges
+ * {@code fibry.server.working}, {@code fibry.server.waiting}, {@code fibry.server.max.exchanges}
+ * and {@code fibry.server.connections}, and the counter {@code fibry.server.cut.off}, as in
+ * {@link HttpServer#load}.
  * {@snippet class="io.fibry.micrometer.RouteMetersTest" region="routes"}
  *
  * <p>The tag has the template of the route, such as <code>/users/{id}</code>, and not the path of
@@ -39,6 +46,7 @@ public final class RouteMeters implements MeterBinder, AutoCloseable {
   private final Tags tags;
   private final HttpServer server;
   private final CachedSample<List<RouteStats>> stats; // always the same routes, in the same order
+  private final CachedSample<ServerLoad> load;
   private final BoundMeters registered = new BoundMeters();
   private final List<HttpServer.ExchangeHook> hooks = new ArrayList<>(); // guarded by the monitor
 
@@ -63,12 +71,14 @@ public final class RouteMeters implements MeterBinder, AutoCloseable {
     this.tags = Tags.of("server", name).and(tags);
     this.server = server;
     this.stats = new CachedSample<>(server::stats);
+    this.load = new CachedSample<>(server::load);
   }
 
   @Override
   public synchronized void bindTo(MeterRegistry registry) {
     var timers = new HashMap<String, Timer>(); // by route; not changed after the listener is registered
     for (int i = 0; i < stats.sample().size(); i++) bind(registry, i, timers);
+    bindLoad(registry);
     hooks.add(server.onExchangeEnd(exchange -> timers.get(exchange.route()).record(exchange.duration())));
   }
 
@@ -105,6 +115,22 @@ public final class RouteMeters implements MeterBinder, AutoCloseable {
         .builder("fibry.route.responses", stats, unused -> count.applyAsLong(statsAt(index).responses()))
         .tags(routeTags).tag("outcome", outcome).description("Exchanges by the status of their response")
         .register(registry));
+  }
+
+  private void bindLoad(MeterRegistry registry) {
+    bindLoad(registry, "working", "Exchanges whose handlers are at work", ServerLoad::working);
+    bindLoad(registry, "waiting", "Exchanges that wait for their clients", ServerLoad::waiting);
+    bindLoad(registry, "max.exchanges", "Exchanges whose handlers may be at work", ServerLoad::maxExchanges);
+    bindLoad(registry, "connections", "Open connections", ServerLoad::connections);
+    registered.add(registry,
+        FunctionCounter.builder("fibry.server.cut.off", load, unused -> load.sample().cutOffClients()).tags(tags)
+            .description("Clients that were cut off because they exceeded a limit").register(registry));
+  }
+
+  /** The lambda has a strong reference to {@code load}, as in {@link #bind}. */
+  private void bindLoad(MeterRegistry registry, String name, String description, ToIntFunction<ServerLoad> value) {
+    registered.add(registry, Gauge.builder("fibry.server." + name, () -> value.applyAsInt(load.sample())).tags(tags)
+        .description(description).register(registry));
   }
 
   private static Duration[] bounds(RouteStats stats) {

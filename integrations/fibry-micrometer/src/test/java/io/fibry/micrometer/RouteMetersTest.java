@@ -19,8 +19,10 @@ import java.net.http.WebSocket;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
@@ -93,7 +95,7 @@ class RouteMetersTest {
     awaitValue(0, () -> failedCount("none"));
     awaitValue(1, () -> answeredCount("/live"));
     assertEquals(Set.of("GET /orders/{id}", "/broken", "/live", "none"), registry.getMeters().stream()
-        .map(meter -> meter.getId().getTag("route")).collect(Collectors.toSet()));
+        .map(meter -> meter.getId().getTag("route")).filter(Objects::nonNull).collect(Collectors.toSet()));
     var orders = server.stats().stream().filter(stats -> stats.route().equals("GET /orders/{id}")).findFirst();
     assertEquals(orders.orElseThrow().totalTime().toNanos(), registry.get("fibry.route.answered")
         .tag("route", "GET /orders/{id}").timer().totalTime(TimeUnit.NANOSECONDS), 1);
@@ -102,6 +104,41 @@ class RouteMetersTest {
 
     meters.close();
     assertEquals(List.of(), registry.getMeters());
+  }
+
+  @Test
+  void loadOfServerIsMetered() {
+    var begun = new CountDownLatch(1);
+    var open = new CountDownLatch(1);
+    var routes = HttpRoutes.none().text("/slow", exchange -> {
+      begun.countDown();
+      open.await();
+      return "done";
+    });
+    try (var busy = HttpServer.open(ActorSystem.anonymous(), 0, routes, o -> o.withMaxExchanges(7))) {
+      var meters = new RouteMeters("busy", busy, Tags.of("zone", "a"));
+      meters.bindTo(registry);
+      var response = client.sendAsync(HttpRequest.newBuilder(
+          URI.create("http://localhost:" + busy.port() + "/slow")).build(), BodyHandlers.discarding());
+      Patience.await(begun);
+
+      awaitValue(1, () -> load("working"));
+      assertEquals(0, load("waiting"));
+      assertEquals(7, load("max.exchanges"));
+      assertEquals(1, load("connections"));
+      assertEquals(0, registry.get("fibry.server.cut.off").tags("server", "busy", "zone", "a").functionCounter()
+          .count());
+      open.countDown();
+      assertEquals(200, Patience.value(response).statusCode());
+      awaitValue(0, () -> load("working"));
+
+      meters.close();
+      assertEquals(List.of(), registry.getMeters());
+    }
+  }
+
+  private long load(String name) {
+    return (long) registry.get("fibry.server." + name).tags("server", "busy", "zone", "a").gauge().value();
   }
 
   @Test

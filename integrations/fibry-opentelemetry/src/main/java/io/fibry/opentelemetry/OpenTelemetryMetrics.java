@@ -5,6 +5,7 @@ import io.fibry.DeadLetter;
 import io.fibry.flow.CircuitBreaker;
 import io.fibry.flow.CircuitBreaker.BreakerStats;
 import io.fibry.net.HttpServer;
+import io.fibry.net.HttpServer.ServerLoad;
 import io.fibry.pubsub.Topic;
 import io.fibry.pubsub.Topic.TopicStats;
 import io.fibry.spi.ActorNames;
@@ -154,7 +155,9 @@ public final class OpenTelemetryMetrics implements AutoCloseable {
    * It has the attributes {@code http.request.method}, {@code url.scheme}, {@code http.route},
    * {@code http.response.status_code}, and for a status of 500 or above {@code error.type}. An
    * unknown method is {@code _OTHER}. Requests without a route have no {@code http.route}.
-   * Exchanges are recorded from now on.
+   * Exchanges are recorded from now on. The load of {@link HttpServer#load} is in
+   * {@code fibry.server.working}, {@code fibry.server.waiting}, {@code fibry.server.max.exchanges},
+   * {@code fibry.server.connections} and {@code fibry.server.cut.off}.
    *
    * @param name the attribute {@code server}
    * @param server the server
@@ -168,7 +171,15 @@ public final class OpenTelemetryMetrics implements AutoCloseable {
         .setExplicitBucketBoundariesAdvice(HttpRouteAttributes.BOUNDS).build();
     var open = sampled(own, server::stats).levels("fibry.route.open", "{connection}", "Open WebSockets",
         (stats, level) -> stats.forEach(route -> level.record(route.openWebSockets(), routes.of(route.route()))));
-    return add(open.register(), server.onExchangeEnd(
+    var load = sampled(own, server::load)
+        .level("fibry.server.working", "{request}", "Exchanges whose handlers are at work", ServerLoad::working)
+        .level("fibry.server.waiting", "{request}", "Exchanges that wait for their clients", ServerLoad::waiting)
+        .level("fibry.server.max.exchanges", "{request}", "Exchanges whose handlers may be at work",
+            ServerLoad::maxExchanges)
+        .level("fibry.server.connections", "{connection}", "Open connections", ServerLoad::connections)
+        .counter("fibry.server.cut.off", "{client}", "Clients that were cut off because they exceeded a limit",
+            ServerLoad::cutOffClients);
+    return add(open.register(), load.register(), server.onExchangeEnd(
         exchange -> durations.record(seconds(exchange.duration()), routes.of(exchange))));
   }
 

@@ -244,6 +244,10 @@ class OpenTelemetryMetricsTest {
       awaitRequests(1, Map.of("http.route", "/broken", "error.type", "503", "http.request.method", "GET"));
       awaitRequests(1, Map.of("http.route", "", "http.response.status_code", 404, "http.request.method", "GET"));
       Patience.eventually(() -> telemetry.value("fibry.route.open", Map.of("http.route", "/live")) == 1);
+      assertEquals(1_024, telemetry.value("fibry.server.max.exchanges", Map.of("server", "web")));
+      assertEquals(0, telemetry.value("fibry.server.working", Map.of("server", "web")));
+      assertTrue(telemetry.value("fibry.server.connections", Map.of("server", "web")) >= 1, "the open WebSocket");
+      assertEquals(0, telemetry.value("fibry.server.cut.off", Map.of("server", "web")));
       var point = (HistogramPointData) telemetry.point("http.server.request.duration",
           Map.of("http.route", "/orders/{id}")).orElseThrow();
       assertEquals(List.of(0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 7.5, 10.0),
