@@ -25,8 +25,9 @@ import java.util.OptionalInt;
  * @param activity the current activity, as a text that follows the actor's name, such as "is
  * suspended after a failure". A text for people: programs read the state
  * @param messageType the simple name of the class of the message or step that the actor handles; in
- * a pool, of the handler that has been busy for longest. Empty if the actor handles none, or if it
- * is not known
+ * a pool, of the handler that has been busy for longest. For an exchange of an HTTP server, it is
+ * the route, such as {@code GET /orders/{id}}. Empty if the actor handles none, or if it is not
+ * known
  * @param busyFor how long at least the actor has been handling its current message or step; zero if
  * the actor is idle. A pool has the longest such time of its workers
  * @param isBusyForExact whether {@code busyFor} counts from the start of the message or step, to 20

@@ -63,9 +63,16 @@ public final class MessageTexts {
     return showContent ? REQUEST : typeName(request);
   }
 
+  /** A step of a message whose name says more than its class. */
+  public interface NamedStep {
+    /** Returns a name that contains no content of the message. */
+    String typeName();
+  }
+
   /** Returns the class of a message, where the message itself must not be shown. */
   public static String typeName(Object message) {
     if (message == null) return "null";
+    if (message instanceof NamedStep step) return step.typeName();
     String name = message.getClass().getSimpleName();
     return name.isEmpty() ? message.getClass().getName() : name;
   }

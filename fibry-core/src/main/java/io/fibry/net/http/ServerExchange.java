@@ -6,6 +6,7 @@ import io.fibry.net.HttpException;
 import io.fibry.net.HttpExchange;
 import io.fibry.net.socket.ClientOutbox;
 import io.fibry.net.socket.ClientSocket;
+import io.fibry.net.socket.CurrentStep.NamedSubject;
 import io.fibry.text.Lines;
 import java.io.IOException;
 import java.io.InputStream;
@@ -26,7 +27,7 @@ import javax.net.ssl.SSLSession;
 import javax.security.auth.x500.X500Principal;
 
 /** The {@link HttpExchange} that is given to a handler. */
-public final class ServerExchange implements HttpExchange {
+public final class ServerExchange implements HttpExchange, NamedSubject {
 
   /** Logs the failures of handlers. */
   public interface HandlerFailureLog {
@@ -85,6 +86,11 @@ public final class ServerExchange implements HttpExchange {
   @Override
   public String path() {
     return head.target.path();
+  }
+
+  @Override
+  public String typeName() {
+    return pattern.text();
   }
 
   /** Returns the path pattern of the route, such as {@code /rooms/{room}}. */

@@ -23,12 +23,23 @@ import java.util.function.Consumer;
  * methods except {@code currentStep} and {@code completedSteps}, which any thread may call.
  */
 public final class CurrentStep implements MultiStepMessage {
+  /** A subject whose name, unlike its text, contains nothing that the client has sent. */
+  public interface NamedSubject {
+    String typeName();
+  }
+
   /** A new object for each step that is shown, because each step has its own start time. */
   private static final class ConversationStep extends TimedStep {
     private final Object subject;
 
     ConversationStep(Object subject) {
       this.subject = subject;
+    }
+
+    @Override
+    public String typeName() {
+      return subject instanceof NamedSubject named ? named.typeName()
+          : subject instanceof String ? "connection" : subject.getClass().getSimpleName();
     }
 
     @Override
