@@ -224,8 +224,7 @@ public interface ActorScope extends AutoCloseable {
      * @param strategy by default {@link Strategy#FIBER}
      */
     public Options withStrategy(Strategy strategy) {
-      Objects.requireNonNull(strategy, "strategy");
-      return with(copy -> copy.strategy = strategy);
+      return with(copy -> copy.strategy = Objects.requireNonNull(strategy, "strategy"));
     }
 
     /**
@@ -234,8 +233,7 @@ public interface ActorScope extends AutoCloseable {
      * @param mailbox by default {@link Mailbox#unbounded()}
      */
     public Options withMailbox(Mailbox<Object> mailbox) {
-      Objects.requireNonNull(mailbox, "mailbox");
-      return with(copy -> copy.mailbox = mailbox);
+      return with(copy -> copy.mailbox = Objects.requireNonNull(mailbox, "mailbox"));
     }
 
     /**
@@ -294,8 +292,7 @@ public interface ActorScope extends AutoCloseable {
      * that the listener itself causes are only counted
      */
     public Options withDeadLetterListener(Consumer<DeadLetter> listener) {
-      Objects.requireNonNull(listener, "listener");
-      return with(copy -> copy.deadLetterListener = listener);
+      return with(copy -> copy.deadLetterListener = Objects.requireNonNull(listener, "listener"));
     }
 
     /**
@@ -304,8 +301,7 @@ public interface ActorScope extends AutoCloseable {
      * @param scheduler by default {@link Scheduler#system()}
      */
     public Options withScheduler(Scheduler scheduler) {
-      Objects.requireNonNull(scheduler, "scheduler");
-      return with(copy -> copy.scheduler = scheduler);
+      return with(copy -> copy.scheduler = Objects.requireNonNull(scheduler, "scheduler"));
     }
 
     /**

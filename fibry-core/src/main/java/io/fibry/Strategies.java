@@ -16,7 +16,7 @@ final class Strategies {
 
   private Strategies() {}
 
-  /** The strategies without an executor. Has no lambdas, because the first actor would link them. */
+  /** The strategies without an executor. No lambdas, because the first actor would link them. */
   private enum NamedStrategy implements Strategy {
     FIBER, RESIDENT_FIBER, THREAD, CALLER;
 

@@ -16,6 +16,7 @@ import io.fibry.engine.cell.ActorSettings;
 import io.fibry.engine.cell.Cell;
 import io.fibry.engine.cell.NonMemberScope;
 import io.fibry.engine.cell.OwningScope;
+import io.fibry.engine.jvm.EngineClasses;
 import io.fibry.engine.jvm.MessageTexts;
 import io.fibry.engine.message.Baggage;
 import io.fibry.engine.message.BaggageExecutor;
@@ -47,7 +48,7 @@ import java.util.function.Predicate;
 @SuppressWarnings("unchecked") // the signatures of ActorBuilder check the types
 public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable {
   private static final Mailbox<Object> POOL_MAILBOX = Mailbox.bounded(1024, Overflow.BLOCK); // the default of pools
-  private static final Predicate<Object> MATCHES_NO_MESSAGE = new NoMessage();
+  private static final Predicate<Object> MATCHES_NO_MESSAGE = new ActorSettings.NoneNegligible();
 
   // The fields up to `isForClient` do not change after the builder is published. ActorSettings
   // explains the last five of them
@@ -68,14 +69,6 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
   // uses if the options have not changed. Racing threads may each make an instance
   private volatile ActorSettings lastSettings;
   private volatile ActorBehavior lastSinkBehavior;
-
-  /** Matches no message. */
-  private static final class NoMessage implements Predicate<Object> {
-    @Override
-    public boolean test(Object message) {
-      return false;
-    }
-  }
 
   private DefaultActorBuilder(OwningScope owner) {
     this.owner = owner;
@@ -374,15 +367,34 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
   /** Makes an actor that has this state from the beginning; null if it has none. */
   private ActorCell makeAndAdmit(ActorBehavior behavior, Object state) {
     if (isPooled()) return makePool(behavior);
-    var mailbox = mailbox();
-    var cell = GuardedQueue.isNeededFor(mailbox) ? new GuardedCell(behavior, new GuardedQueue<>(mailbox,
-        scheduler()::nanoTime, (message, baggage) -> new Envelope(message, (Baggage) baggage)))
-        : behavior.settings.ownsThreads() ? new ActorCell(behavior) : new ExecutorCell(behavior);
+    var cell = makeCell(behavior);
     if (state != null) cell.setObject(state);
     var residentDrain = cell.prepareResident();
     admit(cell);
     if (residentDrain != null) cell.startResident(residentDrain, () -> {});
     return cell;
+  }
+
+  private ActorCell makeCell(ActorBehavior behavior) {
+    var mailbox = mailbox();
+    if (isPlain(mailbox))
+      return behavior.settings.ownsThreads() ? new ActorCell(behavior) : loadedWhenMade(new ExecutorCell(behavior));
+    EngineClasses.initializeMailboxes();
+    return loadedWhenMade(new GuardedCell(behavior, new GuardedQueue<>(mailbox, scheduler()::nanoTime,
+        (message, baggage) -> new Envelope(message, (Baggage) baggage))));
+  }
+
+  /** Returns whether the mailbox needs no queue with a lock. */
+  static boolean isPlain(Mailbox<?> mailbox) {
+    return mailbox.capacity() == Integer.MAX_VALUE && !mailbox.isPriority() && !mailbox.isSelective();
+  }
+
+  /**
+   * Returns the cell. Without this call, the verifier would load the classes of all kinds of actors
+   * with the first actor, to check that each is an ActorCell.
+   */
+  private static ActorCell loadedWhenMade(Object cell) {
+    return (ActorCell) cell;
   }
 
   void admit(Cell cell) {
@@ -404,9 +416,10 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
     if (mailbox.isPriority() && poolSpec.isByKey())
       throw new IllegalArgumentException("a pool by key keeps the messages of a key in the order they came, and a "
           + "priority mailbox does not; give it another mailbox");
-    var pool = new PoolCell(behavior, new SharedQueue<>(mailbox, poolSpec, scheduler()::nanoTime));
+    EngineClasses.initializeMailboxes();
+    var pool = loadedWhenMade(new PoolCell(behavior, new SharedQueue<>(mailbox, poolSpec, scheduler()::nanoTime)));
     admit(pool);
-    pool.open();
+    ((PoolCell) pool).open();
     return pool;
   }
 

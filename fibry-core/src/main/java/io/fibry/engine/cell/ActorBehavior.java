@@ -38,69 +38,77 @@ public abstract class ActorBehavior {
 
   void stop(Cell cell) throws Exception {}
 
+  /**
+   * Returns the behavior. Without this call, the verifier would load the classes of all kinds of
+   * behaviors with the first actor, to check that each is an ActorBehavior.
+   */
+  private static ActorBehavior loadedWhenMade(Object behavior) {
+    return (ActorBehavior) behavior;
+  }
+
   public static ActorBehavior of(ActorSettings settings, Handler<Object> handler) {
-    return new ActorBehavior(settings) {
+    return loadedWhenMade(new ActorBehavior(settings) {
       @Override
       Object handle(HandlerContext context, Object message) throws Exception {
         handler.handle(message);
         return NO_ANSWER;
       }
-    };
+    });
   }
 
   public static ActorBehavior returning(ActorSettings settings, Handler.Returning<Object, Object> handler) {
-    return new ActorBehavior(settings) {
+    return loadedWhenMade(new ActorBehavior(settings) {
       @Override
       Object handle(HandlerContext context, Object message) throws Exception {
         return handler.handle(message);
       }
-    };
+    });
   }
 
   public static ActorBehavior withContext(ActorSettings settings, Handler.WithContext<Object> handler) {
-    return new ContextBehavior(settings) {
+    return loadedWhenMade(new ContextBehavior(settings) {
       @Override
       Object handle(HandlerContext context, Object message) throws Exception {
         handler.handle(message, context);
         return NO_ANSWER;
       }
-    };
+    });
   }
 
   public static ActorBehavior returningWithContext(ActorSettings settings,
       Handler.ReturningWithContext<Object, Object> handler) {
-    return new ContextBehavior(settings) {
+    return loadedWhenMade(new ContextBehavior(settings) {
       @Override
       Object handle(HandlerContext context, Object message) throws Exception {
         return handler.handle(message, context);
       }
-    };
+    });
   }
 
   public static ActorBehavior stateful(ActorSettings settings, StateFunctions functions,
       Handler.Stateful<Object, Object> handler) {
-    return new StatefulBehavior(settings, functions) {
+    return loadedWhenMade(new StatefulBehavior(settings, functions) {
       @Override
       Object handle(HandlerContext context, Object state, Object message) throws Exception {
         handler.handle(state, message);
         return NO_ANSWER;
       }
-    };
+    });
   }
 
   public static ActorBehavior statefulReturning(ActorSettings settings, StateFunctions functions,
       Handler.StatefulReturning<Object, Object, Object> handler) {
-    return new StatefulBehavior(settings, functions) {
+    return loadedWhenMade(new StatefulBehavior(settings, functions) {
       @Override
       Object handle(HandlerContext context, Object state, Object message) throws Exception {
         return handler.handle(state, message);
       }
-    };
+    });
   }
 
   public static ActorBehavior statefulWithContext(ActorSettings settings, StateFunctions functions,
       Handler.StatefulWithContext<Object, Object> handler) {
-    return new StatefulBehavior(settings, functions) {
+    return loadedWhenMade(new StatefulBehavior(settings, functions) {
       @Override
       Object handle(HandlerContext context, Object state, Object message) throws Exception {
         handler.handle(state, message, context);
@@ -111,12 +119,12 @@ public abstract class ActorBehavior {
       boolean usesContext() {
         return true;
       }
-    };
+    });
   }
 
   public static ActorBehavior statefulReturningWithContext(ActorSettings settings, StateFunctions functions,
       Handler.StatefulReturningWithContext<Object, Object, Object> handler) {
-    return new StatefulBehavior(settings, functions) {
+    return loadedWhenMade(new StatefulBehavior(settings, functions) {
       @Override
       Object handle(HandlerContext context, Object state, Object message) throws Exception {
         return handler.handle(state, message, context);
@@ -126,26 +134,26 @@ public abstract class ActorBehavior {
       boolean usesContext() {
         return true;
       }
-    };
+    });
   }
 
   /** Runs code with the object of the sink, or with null if the sink has none. */
   public static ActorBehavior ofSink(ActorSettings settings) {
-    return new ActorBehavior(settings) {
+    return loadedWhenMade(new ActorBehavior(settings) {
       @Override
       Object handle(HandlerContext context, Object code) throws Exception {
         return runCode(context, context.cell.state, code);
       }
-    };
+    });
   }
 
   public static ActorBehavior statefulSink(ActorSettings settings, StateFunctions functions) {
-    return new StatefulBehavior(settings, functions) {
+    return loadedWhenMade(new StatefulBehavior(settings, functions) {
       @Override
       Object handle(HandlerContext context, Object state, Object code) throws Exception {
         return runCode(context, state, code);
       }
-    };
+    });
   }
 
   /**
@@ -199,19 +207,19 @@ public abstract class ActorBehavior {
 
   /** Returns a behavior that passes each message through the interceptor first. */
   public final ActorBehavior intercept(Handler.Interceptor<Object> interceptor) {
-    return new WrappingBehavior(settings, this) {
+    return loadedWhenMade(new WrappingBehavior(settings, this) {
       @Override
       Object handle(HandlerContext context, Object message) throws Exception {
         return runIntercepted(interceptor, new RestOfHandling(inner, context, message));
       }
-    };
+    });
   }
 
   /**
    * Returns this behavior with other settings, for a pool, which never handles a message itself.
    */
   public final ActorBehavior withSettings(ActorSettings settings) {
-    return new WrappingBehavior(settings, this);
+    return loadedWhenMade(new WrappingBehavior(settings, this));
   }
 
   private static class WrappingBehavior extends ActorBehavior {

@@ -24,6 +24,14 @@ public record ActorSettings(OwningScope owner, Strategy strategy, FailurePolicy 
     boolean excludedFromAccounts, Predicate<Object> isNegligible, boolean isForClient,
     List<ContextPropagator<?>> contextPropagators, boolean ownsThreads) {
 
+  /** The default of {@code isNegligible}: accepts no message. */
+  public static final class NoneNegligible implements Predicate<Object> {
+    @Override
+    public boolean test(Object message) {
+      return false;
+    }
+  }
+
   public ActorSettings(OwningScope owner, Strategy strategy, FailurePolicy policy, boolean inline, boolean closesFirst,
       boolean excludedFromAccounts, Predicate<Object> isNegligible, boolean isForClient,
       List<ContextPropagator<?>> contextPropagators) {

@@ -18,7 +18,9 @@ public final class EngineClasses {
    */
   private static final int RESERVED_LEVELS = 500;
 
-  private static boolean areInitialized; // two threads may initialize them; the second finds all classes initialized
+  // Two threads may initialize the same classes; the second finds all classes initialized
+  private static boolean areInitialized;
+  private static boolean areMailboxesInitialized;
 
   private EngineClasses() {}
 
@@ -30,18 +32,34 @@ public final class EngineClasses {
    */
   public static void initialize() {
     if (areInitialized) return;
+    initialize(names());
+    loadErrorClasses();
+    OptionalCarriers.check();
+    areInitialized = true;
+  }
+
+  /**
+   * Initializes the classes of all mailboxes except the plain mailbox, unless they are initialized.
+   * Called before each use of such a mailbox.
+   *
+   * @throws StackOverflowError if the stack has too little space; a later call tries again
+   */
+  public static void initializeMailboxes() {
+    if (areMailboxesInitialized) return;
+    initialize(mailboxNames());
+    areMailboxesInitialized = true;
+  }
+
+  private static void initialize(List<String> names) {
     reserveStack(RESERVED_LEVELS, 0, 0, 0, 0, 0, 0);
     var loader = EngineClasses.class.getClassLoader();
-    for (String name : names()) {
+    for (String name : names) {
       try {
         Class.forName("io.fibry." + name, true, loader);
       } catch (ClassNotFoundException incomplete) {
         throw new NoClassDefFoundError(incomplete.getMessage());
       }
     }
-    loadErrorClasses();
-    OptionalCarriers.check();
-    areInitialized = true;
   }
 
   /**
@@ -60,9 +78,8 @@ public final class EngineClasses {
   static List<String> names() {
     return List.of(
         "engine.actor.ActorCell", "engine.actor.ActorCell$1", "engine.actor.ActorCell$Admission",
-        "engine.actor.DefaultActorBuilder", "engine.actor.GuardedCell", "engine.actor.GuardedCell$1",
-        "engine.actor.TimedMessage",
-        "engine.actor.TimedMessage$SendTask", "engine.actor.WorkerRetirement", "engine.cell.Accounts$NotificationTask",
+        "engine.actor.DefaultActorBuilder", "engine.actor.TimedMessage",
+        "engine.actor.TimedMessage$SendTask", "engine.cell.Accounts$NotificationTask",
         "engine.cell.Activation", "engine.cell.Activation$ActivationKind", "engine.cell.Activity",
         "engine.cell.ActorBehavior",
         "engine.cell.ActorBehavior$RestOfHandling",
@@ -82,9 +99,14 @@ public final class EngineClasses {
         "engine.message.EngineMessage", "engine.message.Envelope", "engine.message.JfrEvents",
         "engine.message.ExpiryTimer", "engine.message.LongWaitSweep", "engine.message.RequestFailures",
         "engine.message.RequestFuture",
-        "engine.message.RequestFuture$Completion", "engine.message.Wait$WaitingHandler", "engine.queue.ArrivalBuffer",
-        "engine.queue.GuardedQueue", "engine.queue.GuardedQueue$EnterResult", "engine.queue.QueueEntry",
+        "engine.message.RequestFuture$Completion", "engine.message.Wait$WaitingHandler",
         "engine.scope.MemberTable$MemberStripe", "engine.scope.Scope$ProcessRoot", "engine.scope.Supervisor$1",
         "time.SystemScheduler", "time.SystemScheduler$QueuedTask", "time.TaskScheduler$ScheduledTask");
+  }
+
+  static List<String> mailboxNames() {
+    return List.of("engine.actor.GuardedCell", "engine.actor.GuardedCell$1", "engine.actor.WorkerRetirement",
+        "engine.queue.ArrivalBuffer", "engine.queue.GuardedQueue", "engine.queue.GuardedQueue$EnterResult",
+        "engine.queue.QueueEntry");
   }
 }

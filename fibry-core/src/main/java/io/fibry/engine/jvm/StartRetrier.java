@@ -58,6 +58,9 @@ final class StartRetrier implements Runnable, Consumer<Runnable> {
   private final Executor fibers;
   private final Consumer<Thread> threadStarter;
   private final Thread thread;
+  // False -> true by the first `add`, before it fills a slot. Until then the thread scans no slots,
+  // because a scan takes longer than most of a JVM's start
+  private volatile boolean isUsed;
 
   private static final class ThreadStarter implements Consumer<Thread> {
     @Override
@@ -103,6 +106,7 @@ final class StartRetrier implements Runnable, Consumer<Runnable> {
   }
 
   private void retryLater(Object start) {
+    isUsed = true;
     LockSupport.unpark(thread); // first: if this call overflows the stack, no slot is filled
     while (!putIntoSlot(start)) Thread.onSpinWait(); // a park of a virtual thread may need memory
     if (thread.getState() == Thread.State.NEW) tryStartThread();
@@ -138,7 +142,7 @@ final class StartRetrier implements Runnable, Consumer<Runnable> {
   public void run() {
     while (true) {
       try {
-        if (retryAll()) pause();
+        if (isUsed && retryAll()) pause();
         else LockSupport.park();
         Thread.interrupted();
       } catch (Throwable failure) {} // no memory: the remaining starts stay in their slots

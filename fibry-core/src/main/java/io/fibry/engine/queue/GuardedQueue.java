@@ -97,10 +97,6 @@ public class GuardedQueue<E> {
     this.order = new TakeOrder<>(mailbox);
   }
 
-  public static boolean isNeededFor(Mailbox<?> mailbox) {
-    return mailbox.capacity() < Integer.MAX_VALUE || mailbox.isPriority() || mailbox.isSelective();
-  }
-
   public Mailbox<?> mailbox() {
     return mailbox;
   }

@@ -21,13 +21,15 @@ class EngineClassesTest {
           && type.getStaticInitializer().isPresent())
         unlisted.add(type.getName().substring("io.fibry.".length()));
     EngineClasses.names().forEach(unlisted::remove);
+    EngineClasses.mailboxNames().forEach(unlisted::remove);
 
     assertEquals(List.of(), List.copyOf(unlisted));
   }
 
   @Test
   void listedEngineClassesExist() {
-    for (String name : EngineClasses.names()) assertDoesNotThrow(() -> Class.forName("io.fibry." + name));
+    for (var names : List.of(EngineClasses.names(), EngineClasses.mailboxNames()))
+      for (String name : names) assertDoesNotThrow(() -> Class.forName("io.fibry." + name));
   }
 
   @Test

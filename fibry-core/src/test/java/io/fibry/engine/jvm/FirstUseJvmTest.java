@@ -3,6 +3,9 @@ package io.fibry.engine.jvm;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.fibry.ActorSystem;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import io.fibry.pool.Pools;
 import io.fibry.support.Child;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
@@ -26,7 +29,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  */
 class FirstUseJvmTest {
   enum FirstCall {
-    CREATE, SCOPE
+    CREATE, CREATE_BOUNDED, CREATE_POOL, SCOPE
   }
 
   /** Makes first uses, and prints those after which the library is unusable. */
@@ -92,6 +95,9 @@ class FirstUseJvmTest {
       }
       int answer = ActorSystem.anonymous().newActorWithReturn((Integer number) -> number + 1).ask(1);
       if (answer != 2) throw new IllegalStateException("answer " + answer);
+      var bounded = ActorSystem.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK));
+      int boundedAnswer = bounded.newActorWithReturn((Integer number) -> number + 1).ask(2);
+      if (boundedAnswer != 3) throw new IllegalStateException("answer of the bounded actor " + boundedAnswer);
     }
 
     @Override
@@ -121,6 +127,9 @@ class FirstUseJvmTest {
     private void makeCall() {
       switch (call) {
         case CREATE -> ActorSystem.anonymous().newActor((Integer message) -> {}).sendMessage(1);
+        case CREATE_BOUNDED -> ActorSystem.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK))
+            .newActor((Integer message) -> {}).sendMessage(1);
+        case CREATE_POOL -> Pools.fixed(ActorSystem.anonymous(), 2).newActor((Integer message) -> {}).sendMessage(1);
         case SCOPE -> ActorSystem.openScope("first").close();
       }
       result = "completed";

@@ -197,14 +197,6 @@ class GuardedQueueTest {
   }
 
   @Test
-  void allMailboxesExceptPlainUnboundedNeedGuardedQueue() {
-    assertFalse(GuardedQueue.isNeededFor(Mailbox.unbounded()));
-    assertTrue(GuardedQueue.isNeededFor(Mailbox.unbounded().selective()));
-    assertTrue(GuardedQueue.isNeededFor(Mailbox.bounded(1, Overflow.BLOCK)));
-    assertTrue(GuardedQueue.isNeededFor(Mailbox.priority(Comparator.<String>naturalOrder())));
-  }
-
-  @Test
   void queueWithHugeMaxWaitAcceptsMessages() {
     var queue =
         new GuardedQueue<String>(Mailbox.bounded(3, Overflow.REJECT).withMaxWait(Duration.ofSeconds(Long.MAX_VALUE)));
