@@ -176,6 +176,31 @@ abstract class LoadsContract extends DatabaseFixture {
     append(setupStore, turn(ADA, life, 4)); // the failed loads have begun no life
   }
 
+  /** Otherwise the new life would refuse the turn, which the store has got before. */
+  @Test
+  void loadWaitsForWaitingTurnOfActor() {
+    var store = open();
+    long life = store.load(ADA).life();
+    long otherLife = store.load(id("a")).life();
+    var gate = new CountDownLatch(1);
+    var isPaused = new CountDownLatch(1);
+    faults.onNextCommit((connection, call) -> {
+      isPaused.countDown();
+      gate.await();
+      return call.pass();
+    });
+    store.append(turn(id("a"), otherLife, 1));
+    Patience.await(isPaused);
+    var waitingTurn = store.append(turn(ADA, life, 1)).toCompletableFuture();
+    var load = start(store, ADA);
+    eventually(() -> load.fiber.getState() == Thread.State.WAITING || load.result.isDone());
+
+    gate.countDown();
+
+    Patience.value(waitingTurn);
+    assertEquals(1, Patience.value(load.result).lastTurn());
+  }
+
   @Test
   void eachLoadOfSameActorBeginsLife() {
     var store = openPaused(1);
