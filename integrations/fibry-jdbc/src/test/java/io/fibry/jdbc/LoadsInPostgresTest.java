@@ -2,10 +2,14 @@ package io.fibry.jdbc;
 
 import static io.fibry.durable.TestTurns.ADA;
 import static io.fibry.durable.TestTurns.append;
+import static io.fibry.durable.TestTurns.refusal;
+import static io.fibry.durable.TestTurns.turn;
 import static io.fibry.support.Patience.eventually;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.store.StaleLifeException;
 import io.fibry.store.Store;
 import io.fibry.store.spi.StoreBackend;
 import io.fibry.support.Patience;
@@ -75,6 +79,28 @@ class LoadsInPostgresTest extends LoadsContract {
     for (var load : loads) Patience.value(load.result());
     assertEquals(ActorLoader.MAX_LOADS, number("select count(*) from seen where setting = 'off' and actor like 'a%'"));
     assertEquals(3, number("select count(*) from seen where setting = 'on' and actor in ('b', 'ada', 'c')"));
+  }
+
+  /** All statements of a refused turn are sent, but they wait for no lock of the later life. */
+  @Test
+  void refusedTurnWaitsForNoLockOfLaterLife() throws SQLException {
+    var store = open();
+    long earlierLife = store.load(ADA).life();
+    append(store, turn(ADA, earlierLife, 1));
+    var message = new StoreBackend.PendingMessage(ADA, "m", Instant.EPOCH, new byte[1]);
+    store.enqueue(message, 9).toCompletableFuture().join();
+    store.load(ADA);
+    try (var lockHolder = database.getConnection(); var statement = lockHolder.createStatement()) {
+      lockHolder.setAutoCommit(false);
+      statement.execute("select * from fibry_turn, fibry_message for update");
+
+      var refused = store.append(new StoreBackend.Turn(ADA, earlierLife, 2, Instant.EPOCH, true, new byte[1],
+          List.of("m"), List.of()));
+
+      assertInstanceOf(StaleLifeException.class, refusal(refused));
+      lockHolder.rollback();
+    }
+    assertEquals(1, number("select count(*) from fibry_message"));
   }
 
   private static void handleMessage(StoreBackend store, Store.ActorId actor) {
