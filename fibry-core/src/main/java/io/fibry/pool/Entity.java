@@ -154,7 +154,7 @@ final class Entity<K, M> {
 
   /** Pending answers. The references are weak, because an unreachable future needs no answer. */
   private static final class PendingAnswers {
-    private final ArrayList<WeakReference<CompletableFuture<?>>> references = new ArrayList<>();
+    private final ArrayList<WeakReference<CompletableFuture<?>>> references = new ArrayList<>(1);
     private int cleanupSize = 8; // size of the list at which completed answers are removed
 
     void add(CompletableFuture<?> answer) {

@@ -4,8 +4,8 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * A clock that also runs tasks later. It measures time spans by {@link #nanoTime}, and tells the
@@ -118,12 +118,12 @@ public interface Scheduler extends InstantSource {
    */
   default void sleepUntil(long time) throws InterruptedException {
     if (time - nanoTime() <= 0) return;
-    var timeReached = new CountDownLatch(1);
-    var timer = scheduleAt(time, timeReached::countDown);
+    var alarm = new SleepAlarm();
+    var timer = scheduleAt(time, alarm);
     try {
       // A user's clock may have reached the time before the timer was set. Such a clock may run the
       // timer only when the clock is moved again.
-      if (time - nanoTime() > 0) timeReached.await();
+      if (time - nanoTime() > 0) while (alarm.isSet()) LockSupport.park(this);
     } finally {
       timer.cancel();
     }

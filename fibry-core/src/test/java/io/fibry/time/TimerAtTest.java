@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -131,6 +132,37 @@ class TimerAtTest {
     movedClock.manual.advance(seconds(6));
 
     assertNull(Patience.value(sleepEnd));
+  }
+
+  @Test
+  void sleepThrowsIfItsThreadIsInterrupted() {
+    for (var clock : List.of(movedClock, Scheduler.system())) {
+      var ended = new CompletableFuture<Boolean>();
+      var sleeper = Patience.startFiber(() -> {
+        try {
+          clock.sleepUntil(clock.nanoTime() + nanosOf(1_000_000));
+          return false;
+        } catch (InterruptedException interrupt) {
+          return true;
+        }
+      }, ended);
+
+      sleeper.interrupt();
+
+      assertTrue(Patience.value(ended));
+    }
+  }
+
+  @Test
+  void sleepsOfManyFibersEndAfterTheirTimes() {
+    var clock = Scheduler.system();
+    var ends = IntStream.range(0, 2_000).mapToObj(i -> Patience.callOnFiber(() -> {
+      long time = clock.nanoTime() + i * 1_000;
+      clock.sleepUntil(time);
+      return clock.nanoTime() - time;
+    })).toList();
+
+    for (var end : ends) assertTrue(Patience.value(end) >= 0);
   }
 
   /** Waits until the clock has moved and the timer was set again for the remaining time. */

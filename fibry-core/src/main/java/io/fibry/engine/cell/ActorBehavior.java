@@ -282,7 +282,8 @@ public abstract class ActorBehavior {
         cell.state = functions.makeState(cell);
         cell.hasState = true;
       }
-      if (functions.copyFunction == null) return handleWithState(context, message);
+      if (functions.copyFunction == null) return functions.interceptor == null ? handle(context, cell.state, message)
+          : handleWithState(context, message); // a fiber that sleeps in its handler keeps few frames in memory
       Object copiedState = functions.copyFunction.handle(cell.state);
       boolean isHandled = false;
       try {
