@@ -40,6 +40,8 @@ import java.util.function.Function;
  * message before it sends the message to the actor.
  */
 public final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Actor<M>, StableAddress {
+  private static final byte[] NO_BYTES = {};
+
   private final Actor<Object> target;
   private final DefaultDurableBuilder<M> kind;
   private final PendingDelivery delivery;
@@ -49,7 +51,7 @@ public final class DurableActor<M> extends ForwardingExitable<Actor<M>> implemen
 
   public DurableActor(Actor<Object> target, DefaultDurableBuilder<M> kind, PendingDelivery delivery, String key,
       Exitable host) {
-    this(target, kind, delivery, key, host, new byte[0]);
+    this(target, kind, delivery, key, host, NO_BYTES);
   }
 
   private DurableActor(Actor<Object> target, DefaultDurableBuilder<M> kind, PendingDelivery delivery, String key,

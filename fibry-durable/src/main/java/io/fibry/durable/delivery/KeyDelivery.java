@@ -5,9 +5,7 @@ import io.fibry.store.spi.StoreBackend;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -32,15 +30,15 @@ final class KeyDelivery {
   Instant retryAt = Instant.MIN; // when a courier tries again after a failure
   int consecutiveFailures; // of couriers
 
-  private final Set<String> reservedIds = new HashSet<>(2); // ids of messages being stored, and of open requests
-  // by id, in the order in which they will be handled
-  private final Map<String, StoredMessage<Object>> queue = new LinkedHashMap<>(2);
-  // by id, in the order in which they were begun; their turns are not stored yet
-  private final Map<String, StoredMessage<Object>> startedMessages = new LinkedHashMap<>(2);
+  // The sets and the list are immutable while they are empty.
+  private Set<String> reservedIds = Set.of(); // ids of messages being stored, and of open requests
+  private final OrderedMessages queue = new OrderedMessages(); // in the order in which they will be handled
+  // in the order in which they were begun; their turns are not stored yet
+  private final OrderedMessages startedMessages = new OrderedMessages();
   // Completing a future sends its request. The futures are completed when the courier has delivered
   // its messages.
-  private final List<CompletableFuture<Void>> heldRequests = new ArrayList<>(0);
-  private final Set<String> unreadableIds = new HashSet<>(0); // only another version of the program can read them
+  private List<CompletableFuture<Void>> heldRequests = List.of();
+  private Set<String> unreadableIds = Set.of(); // only another version of the program can read them
   private int openCalls; // calls that the actor has not answered
   // Set if a message that was begun still waits at the store. No message is handled until all open
   // calls have ended and a courier delivers the messages again.
@@ -49,12 +47,15 @@ final class KeyDelivery {
   // ---- senders
 
   void reserve(String id) {
+    if (reservedIds.isEmpty()) reservedIds = new HashSet<>(2);
     reservedIds.add(id);
   }
 
   /** Ends a reservation. Returns false if the message was not reserved. */
   boolean unreserve(String id) {
-    return reservedIds.remove(id);
+    boolean wasReserved = !reservedIds.isEmpty() && reservedIds.remove(id);
+    if (reservedIds.isEmpty()) reservedIds = Set.of();
+    return wasReserved;
   }
 
   /** Queues a message, or returns false if a courier must deliver it, after earlier messages. */
@@ -67,7 +68,7 @@ final class KeyDelivery {
 
   /** Queues a message. The caller must then call the actor to handle all messages up to it. */
   void add(StoredMessage<Object> message) {
-    queue.put(message.id(), message);
+    queue.put(message);
     openCalls++;
   }
 
@@ -86,22 +87,21 @@ final class KeyDelivery {
 
   /** Begins and returns the first queued message, if {@code lastMessage} is queued, too. */
   Optional<StoredMessage<Object>> beginNextUpTo(StoredMessage<?> lastMessage) {
-    if (isHalted || !queue.containsKey(lastMessage.id())) return Optional.empty();
-    var message = queue.values().iterator().next();
-    queue.remove(message.id());
-    startedMessages.put(message.id(), message);
+    if (isHalted || !queue.has(lastMessage.id())) return Optional.empty();
+    var message = queue.removeFirst();
+    startedMessages.put(message);
     return Optional.of(message);
   }
 
   /** Forgets a message that does not wait any more. */
   void complete(String id, Instant due) {
-    reservedIds.remove(id);
+    unreserve(id);
     remove(queue, id, due);
     remove(startedMessages, id, due);
   }
 
   /** Removes the message, unless its due time differs: a reminder that was set again stays. */
-  private static void remove(Map<String, StoredMessage<Object>> messages, String id, Instant due) {
+  private static void remove(OrderedMessages messages, String id, Instant due) {
     var message = messages.get(id);
     if (message != null && message.due().equals(due)) messages.remove(id);
   }
@@ -122,11 +122,9 @@ final class KeyDelivery {
    */
   void restart(List<String> pendingIds) {
     var pending = Set.copyOf(pendingIds);
-    var messages = new ArrayList<>(startedMessages.values());
-    messages.addAll(queue.values());
-    startedMessages.clear();
-    queue.clear();
-    for (var message : messages) queue.put(message.id(), pending.contains(message.id()) ? message : message.asRead());
+    var messages = new ArrayList<>(startedMessages.removeAll());
+    messages.addAll(queue.removeAll());
+    for (var message : messages) queue.put(pending.contains(message.id()) ? message : message.asRead());
   }
 
   // ---- couriers
@@ -145,7 +143,7 @@ final class KeyDelivery {
    */
   boolean holdRequest(CompletableFuture<Void> request) {
     boolean mustWait = isReading || hasRequestsToRelease;
-    if (mustWait) heldRequests.add(request);
+    if (mustWait) hold(request);
     return mustWait;
   }
 
@@ -156,8 +154,13 @@ final class KeyDelivery {
   CompletableFuture<Void> holdEnd() {
     if (heldRequests.isEmpty() && !hasRequestsToRelease) return DONE;
     var end = new CompletableFuture<Void>();
-    heldRequests.add(end);
+    hold(end);
     return end;
+  }
+
+  private void hold(CompletableFuture<Void> request) {
+    if (heldRequests.isEmpty()) heldRequests = new ArrayList<>(1);
+    heldRequests.add(request);
   }
 
   /**
@@ -189,8 +192,8 @@ final class KeyDelivery {
     hasRequestsToRelease = !isReading && !heldRequests.isEmpty();
     isReleasing = hasRequestsToRelease;
     if (!hasRequestsToRelease) return List.of();
-    var released = List.copyOf(heldRequests);
-    heldRequests.clear();
+    var released = heldRequests;
+    heldRequests = List.of();
     return released;
   }
 
@@ -214,10 +217,11 @@ final class KeyDelivery {
   }
 
   boolean has(String id) {
-    return reservedIds.contains(id) || queue.containsKey(id) || startedMessages.containsKey(id);
+    return reservedIds.contains(id) || queue.has(id) || startedMessages.has(id);
   }
 
   void addUnreadable(String unreadableId) {
+    if (unreadableIds.isEmpty()) unreadableIds = new HashSet<>(2);
     unreadableIds.add(unreadableId);
   }
 

@@ -22,6 +22,8 @@ public record Mail(byte[] message, Optional<Duration> every, Optional<Failed> fa
   public record Failed(String reason, Instant at) {}
 
   private static final Codec<Mail> CODEC = Codec.of(Mail.class);
+  // of a message whose bytes are not known, because its sender encodes it only for the store
+  private static final Mail EMPTY = of(new byte[0], Optional.empty(), "");
   private static final int MAX_TEXT_LENGTH = 1_000;
   private static final String SENT_PREFIX = "m:";
   private static final int TIME_RADIX = 36; // radix of the time in a message id
@@ -29,7 +31,7 @@ public record Mail(byte[] message, Optional<Duration> every, Optional<Failed> fa
   private static final String PARKED_PREFIX = "x:";
 
   public static Mail of(byte[] message, String context) {
-    return of(message, Optional.empty(), context);
+    return message.length == 0 && context.isEmpty() ? EMPTY : of(message, Optional.empty(), context);
   }
 
   public static Mail of(byte[] message, Optional<Duration> every, String context) {

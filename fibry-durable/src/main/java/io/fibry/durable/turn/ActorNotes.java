@@ -26,11 +26,12 @@ final class ActorNotes {
   private final int maxMessagesWithSteps; // of idempotent messages; parked messages do not count
   private final Duration maxAnswerAge;
   private final Predicate<String> isParked;
-  private final LinkedHashMap<String, Note.Answered> answers = new LinkedHashMap<>(); // by message id, oldest first
+  // Most actors have few notes, so a map is `Map.of()` until it gets its first note.
+  private Map<String, Note.Answered> answers = Map.of(); // by message id, oldest first
   // by message id; the message with the latest step comes last
-  private final LinkedHashMap<String, List<Note.Step>> steps = new LinkedHashMap<>();
-  private final Map<String, Note.PutAside> parked = new HashMap<>(); // of idempotent messages with steps, by message id
-  private final Map<String, Note.Begun> attempts = new HashMap<>(); // by unique id of the message
+  private final LinkedHashMap<String, List<Note.Step>> steps = new LinkedHashMap<>(2);
+  private Map<String, Note.PutAside> parked = Map.of(); // of idempotent messages with steps, by message id
+  private Map<String, Note.Begun> attempts = Map.of(); // by unique id of the message
   private long answerBytes; // approximate bytes of all answers
 
   /**
@@ -57,26 +58,38 @@ final class ActorNotes {
     switch (note) {
       case Note.Answered answered -> {
         removeAnswer(answered.message());
+        if (answers.isEmpty()) answers = new LinkedHashMap<>(2);
         answers.put(answered.message(), answered);
         answerBytes += size(answered);
         trimAnswers(answered.at());
       }
       case Note.Step step -> {
-        var stepsOfMessage = steps.getOrDefault(step.message(), new ArrayList<>());
+        var stepsOfMessage = steps.getOrDefault(step.message(), new ArrayList<>(2));
         stepsOfMessage.add(step);
         steps.putLast(step.message(), stepsOfMessage);
       }
-      case Note.PutAside putAside -> parked.put(putAside.message(), putAside);
+      case Note.PutAside putAside -> {
+        if (parked.isEmpty()) parked = new HashMap<>(2);
+        parked.put(putAside.message(), putAside);
+      }
       case Note.Begun begun -> {
-        if (begun.times() > 0) attempts.put(begun.message(), begun);
-        else attempts.remove(begun.message());
+        if (begun.times() <= 0) remove(attempts, begun.message());
+        else {
+          if (attempts.isEmpty()) attempts = new HashMap<>(2);
+          attempts.put(begun.message(), begun);
+        }
       }
       case Note.Over over -> {
         steps.remove(over.message());
-        parked.remove(over.message());
-        attempts.remove(over.message());
+        remove(parked, over.message());
+        remove(attempts, over.message());
       }
     }
+  }
+
+  /** Removes a note from a map, which is immutable while it is empty. */
+  private static <N> N remove(Map<String, N> notes, String messageId) {
+    return notes.isEmpty() ? null : notes.remove(messageId);
   }
 
   /** Removes the oldest answers until the remaining answers are within all limits. */
@@ -96,7 +109,7 @@ final class ActorNotes {
    * never send a failed message again.
    */
   private void removeOldestSteps() {
-    parked.values().removeIf(note -> !isParked.test(note.waiting()));
+    if (!parked.isEmpty()) parked.values().removeIf(note -> !isParked.test(note.waiting()));
     var idempotentIds =
         steps.keySet().stream().filter(id -> StoredNameChecks.isIdempotent(id) && !parked.containsKey(id)).toList();
     int excess = Math.max(0, idempotentIds.size() - maxMessagesWithSteps);
@@ -117,7 +130,7 @@ final class ActorNotes {
   }
 
   private void removeAnswer(String messageId) {
-    var answer = answers.remove(messageId);
+    var answer = remove(answers, messageId);
     if (answer != null) answerBytes -= size(answer);
   }
 

@@ -150,6 +150,7 @@ final class ActorRecovery<S, E> {
   }
 
   UnknownFields unknownFields() {
-    return new UnknownFields(unknownInState, unknownInNotes);
+    return unknownInState.isEmpty() && unknownInNotes.isEmpty() ? UnknownFields.NONE
+        : new UnknownFields(unknownInState, unknownInNotes);
   }
 }

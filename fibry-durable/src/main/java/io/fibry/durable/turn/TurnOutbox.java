@@ -28,9 +28,10 @@ final class TurnOutbox {
 
   private final Store.ActorId actor;
   private final PendingDelivery delivery;
-  private final List<StoreBackend.PendingMessage> messages = new ArrayList<>(0);
-  // The actor's messages to itself, by id. An empty value removes the message.
-  private final Map<String, Optional<StoreBackend.PendingMessage>> ownMessages = new LinkedHashMap<>(0);
+  private List<StoreBackend.PendingMessage> messages = List.of(); // immutable while it is empty
+  // The actor's messages to itself, by id. An empty value removes the message. Immutable while it
+  // is empty.
+  private Map<String, Optional<StoreBackend.PendingMessage>> ownMessages = Map.of();
   private Optional<StoredMessage<?>> handled = Optional.empty(); // the handled message, if it is stored
   private boolean isCommitted; // whether the effects of a handler are stored with the messages
 
@@ -41,7 +42,17 @@ final class TurnOutbox {
 
   <N> void send(Durable<N> to, String key, N message, Actor<?> self) {
     var kind = ((DurableDefinition<?, ?, N>) Objects.requireNonNull(to, "to")).kind();
-    messages.add(kind.toPendingMessage(key, message, delivery.now(), delivery.blockBuilder.contextText(self, message)));
+    add(kind.toPendingMessage(key, message, delivery.now(), delivery.blockBuilder.contextText(self, message)));
+  }
+
+  private void add(StoreBackend.PendingMessage message) {
+    if (messages.isEmpty()) messages = new ArrayList<>(1);
+    messages.add(message);
+  }
+
+  private void putOwn(String id, Optional<StoreBackend.PendingMessage> message) {
+    if (ownMessages.isEmpty()) ownMessages = new LinkedHashMap<>(2);
+    ownMessages.put(id, message);
   }
 
   void setReminder(String name, Mail mail, Duration delay) {
@@ -49,13 +60,13 @@ final class TurnOutbox {
     if (!delay.isPositive() || delay.compareTo(MAX_DELAY) > 0)
       throw new IllegalArgumentException("reminder '" + Lines.line(name) + "' of " + actor + " would come after "
           + Durations.text(delay) + "; give more than zero, and at most 100 years");
-    ownMessages.put(id,
+    putOwn(id,
         Optional
             .of(new StoreBackend.PendingMessage(actor, id, roundUpToMillis(delivery.now().plus(delay)), mail.bytes())));
   }
 
   void cancelReminder(String name) {
-    ownMessages.put(reminderId(name), Optional.empty());
+    putOwn(reminderId(name), Optional.empty());
   }
 
   private String reminderId(String name) {
@@ -83,7 +94,7 @@ final class TurnOutbox {
   void markHandled(StoredMessage<?> message) {
     handled = Optional.of(message);
     if (ownMessages.containsKey(message.id())) return;
-    ownMessages.put(message.id(), message.mail().every().map(period -> nextReminder(message, period)));
+    putOwn(message.id(), message.mail().every().map(period -> nextReminder(message, period)));
   }
 
   private StoreBackend.PendingMessage nextReminder(StoredMessage<?> reminder, Duration period) {
@@ -101,15 +112,15 @@ final class TurnOutbox {
   void park(StoredMessage<?> stored, byte[] message, String reason) {
     var failure = new Mail.Failed(Mail.brief(reason), delivery.now());
     var mail = new Mail(message, Optional.empty(), Optional.of(failure), stored.mail().context());
-    messages.add(
+    add(
         new StoreBackend.PendingMessage(actor, Mail.parkedId(stored.uniqueId()), StoreBackend.PendingMessage.NEVER,
             mail.bytes()));
   }
 
   /** Cancels these reminders, and all reminders that this turn has set. */
   void cancelAll(Set<String> reminderIds) {
-    ownMessages.replaceAll((id, message) -> Optional.empty());
-    for (var id : reminderIds) ownMessages.put(id, Optional.empty());
+    if (!ownMessages.isEmpty()) ownMessages.replaceAll((id, message) -> Optional.empty());
+    for (var id : reminderIds) putOwn(id, Optional.empty());
   }
 
   /** Returns the ids of the actor's messages to itself that the turn sets, replaces or removes. */
