@@ -69,6 +69,7 @@ class ObservedTurnsTest {
       ActorSystem.openScope("observed-turns", options -> options.withContextPropagator(observer));
   private final FlakyStore flaky = new FlakyStore(StoreBackend.of(MemoryStore.open()), new Random(0));
   private final ConcurrentLinkedQueue<WriteFault> faultsOfCommits = new ConcurrentLinkedQueue<>();
+  private final ConcurrentLinkedQueue<WriteFault> faultsOfSleeps = new ConcurrentLinkedQueue<>();
   private final List<String> openInStep = new CopyOnWriteArrayList<>();
 
   private final Durable<Message> lists =
@@ -81,6 +82,12 @@ class ObservedTurnsTest {
           return add.item();
         });
         assertNull(observer.open.get());
+        if (item.equals("late")) {
+          var faultOfSleep = faultsOfSleeps.poll();
+          if (faultOfSleep != null) flaky.failNext("append", faultOfSleep);
+          context.sleep("wait", Duration.ZERO);
+          assertNull(observer.open.get());
+        }
         var fault = faultsOfCommits.poll();
         if (fault != null) flaky.failNext("append", fault);
         return items + item;
@@ -140,5 +147,15 @@ class ObservedTurnsTest {
     assertEquals(List.of("DURABLE_STEP buy stored", "COMMIT list failed StoreWriteException", "COMMIT list stored"),
         observer.calls.subList(0, 3));
     assertEquals(1, openInStep.size());
+  }
+
+  @Test
+  void sleepFailsIfItsEndIsNotStored() {
+    faultsOfSleeps.add(WriteFault.REFUSED);
+
+    assertEquals("late", add(4, "late"));
+
+    assertEquals(List.of("DURABLE_STEP buy stored", "DURABLE_STEP wait failed StoreWriteException",
+        "DURABLE_STEP wait stored", "COMMIT list stored"), observer.calls.subList(0, 4));
   }
 }

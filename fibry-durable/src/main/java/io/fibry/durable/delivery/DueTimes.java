@@ -14,7 +14,7 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /** The next time at which each actor needs a courier, by the store's clock. Thread-safe. */
-final class DueTimes {
+public final class DueTimes {
   // The store's clock may be set forward, so it is read again after this time at most.
   private static final Duration CLOCK_CHECK_INTERVAL = Duration.ofMinutes(1);
 
@@ -87,7 +87,8 @@ final class DueTimes {
             .toNanos();
   }
 
-  void sleepUntil(Instant time) throws InterruptedException {
+  /** Blocks the current thread until a time of the store's clock. */
+  public void sleepUntil(Instant time) throws InterruptedException {
     while (now.get().isBefore(time)) scheduler.sleepUntil(nextClockCheck(time));
   }
 

@@ -53,7 +53,7 @@ public final class PendingDelivery implements StoreRegistry.Delivery, AutoClosea
   // by key; this and the variables below are guarded by this object's monitor
   private final Map<String, KeyDelivery> deliveries = new HashMap<>();
   private final Set<String> attempted = new HashSet<>(); // messages that waited at `startedAt`, and were begun since
-  private final DueTimes dueTimes;
+  public final DueTimes dueTimes;
   private final Semaphore readPermits = new Semaphore(MAX_READS, true);
   private Function<String, Actor<Object>> actorOfKey; // null until `start`
   private final Predicate<String> isOwnedKey; // whether this program owns the key
@@ -77,10 +77,6 @@ public final class PendingDelivery implements StoreRegistry.Delivery, AutoClosea
   /** Returns the time in the precision in which stores keep times. */
   public Instant now() {
     return Instant.ofEpochMilli(store.clock().millis());
-  }
-
-  public void sleepUntil(Instant time) throws InterruptedException {
-    dueTimes.sleepUntil(time);
   }
 
   /** Returns the exception for the asker of a request that is stored and gets no answer. */

@@ -51,7 +51,7 @@ final class DurableRuntime<S, E, M> {
   private int turnsSinceSnapshot;
   private UnknownFields unknownFields = UnknownFields.NONE; // fields that newer code wrote; no turn may erase them
   // Done when all answers of earlier turns are sent.
-  private CompletableFuture<Void> allAnswered = CompletableFuture.completedFuture(null);
+  private CompletableFuture<Void> allAnswered = TurnPipeline.DONE;
   private boolean isStateDoubtful; // `state` must be read again: a failed handler may have changed it, or a load failed
 
   DurableRuntime(DurableDefinition<S, E, M> definition, PendingDelivery delivery, Store.ActorId id) throws Exception {
@@ -163,7 +163,10 @@ final class DurableRuntime<S, E, M> {
       var next = nextMessage(call, coreContext);
       if (next.isEmpty()) break;
       isFound = next.get().id().equals(call.id()); // if its turn is refused, a courier sends a new call
-      handleStored(new TurnContext<>(this, state, next.get(), call, coreContext));
+      // no helper method, because a fiber that sleeps in its handler keeps the frames in memory
+      var turn = new TurnContext<S, E, M>(this, state, next.get(), call, coreContext);
+      if (shouldHandle(turn)) handle(turn);
+      else sendAnswers(turn, false);
     }
     // The call stays open until the earlier turns are stored, so that no courier reads their
     // messages again.
@@ -188,11 +191,6 @@ final class DurableRuntime<S, E, M> {
 
   private void reloadIfNeeded() throws Exception {
     if (isStateDoubtful || turns.isAnyRefused()) load();
-  }
-
-  private void handleStored(TurnContext<S, E, M> turn) throws Exception {
-    if (shouldHandle(turn)) handle(turn);
-    else sendAnswers(turn, false);
   }
 
   /** Deletes a parked message that was discarded. */
@@ -249,7 +247,12 @@ final class DurableRuntime<S, E, M> {
     try {
       var knownAnswer = turn.knownAnswer();
       knownAnswer.ifPresent(turn::repeatAnswer);
-      S next = knownAnswer.isPresent() ? state : turn.run(definition.handler());
+      S next = state;
+      if (knownAnswer.isEmpty()) try {
+        next = definition.handler().runTurn(state, turn.message(), turn);
+      } finally {
+        turn.endHandler();
+      }
       commit(turn,
           Objects.requireNonNull(next, () -> "the handler of " + definition + " returned null as the next state"),
           knownAnswer.isEmpty());
@@ -379,7 +382,8 @@ final class DurableRuntime<S, E, M> {
     turns.awaitLast();
   }
 
-  private void append(List<Note> notes) {
+  /** Gives the store a turn that contains only notes. */
+  void append(List<Note> notes) {
     append(false, Optional.empty(), List.of(), notes, new TurnOutbox(id, delivery));
   }
 

@@ -43,9 +43,11 @@ final class TurnContext<S, E, M> extends MessageContext<M> implements DurableDef
   private final Optional<StoredMessage<Object>> wakingMessage;
   private final TurnOutbox outbox;
   private TurnSteps steps; // null until the first step
-  private final List<byte[]> events = new ArrayList<>(1);
-  private final List<TurnAnswer> answers = new ArrayList<>(1); // each promise gets its value when the turn is stored
-  private final List<Handler.Task> commitTasks = new ArrayList<>(0);
+  // Many handlers may sleep at the same time, so a list is `List.of()` until it gets its first
+  // element.
+  private List<byte[]> events = List.of();
+  private List<TurnAnswer> answers = List.of(); // each promise gets its value when the turn is stored
+  private List<Handler.Task> commitTasks = List.of();
   private Optional<byte[]> rememberedAnswer = Optional.empty(); // encoded answer to an idempotent request
   private S state; // the state after the events that this turn has added
   private boolean isAnswered; // the stored request of this turn has an answer
@@ -98,6 +100,7 @@ final class TurnContext<S, E, M> extends MessageContext<M> implements DurableDef
     checkOutsideStep();
     byte[] bytes = runtime.encode(Objects.requireNonNull(event, "event"));
     state = runtime.applyEvent(state, event);
+    if (events.isEmpty()) events = new ArrayList<>(1);
     events.add(bytes);
     return state;
   }
@@ -154,7 +157,9 @@ final class TurnContext<S, E, M> extends MessageContext<M> implements DurableDef
   @Override
   public void sleep(String name, Duration time) throws Exception {
     checkValid();
-    steps().sleep(name, time, runtime.delivery());
+    var wakeTime = steps().beginSleep(name, time, runtime.delivery());
+    steps.awaitStored();
+    runtime.delivery().dueTimes.sleepUntil(wakeTime);
   }
 
   private TurnSteps steps() {
@@ -165,6 +170,7 @@ final class TurnContext<S, E, M> extends MessageContext<M> implements DurableDef
   @Override
   public void afterCommit(Handler.Task task) {
     checkOutsideStep();
+    if (commitTasks.isEmpty()) commitTasks = new ArrayList<>(1);
     commitTasks.add(Objects.requireNonNull(task, "task"));
   }
 
@@ -220,6 +226,7 @@ final class TurnContext<S, E, M> extends MessageContext<M> implements DurableDef
   private void promise(Request<?, ?> request, CompletableFuture<?> value) {
     var promise = new CompletableFuture<>();
     coreContext.replyWhen((Request<?, Object>) request, promise);
+    if (answers.isEmpty()) answers = new ArrayList<>(1);
     answers.add(new TurnAnswer(promise, value));
   }
 
@@ -248,13 +255,9 @@ final class TurnContext<S, E, M> extends MessageContext<M> implements DurableDef
 
   // ---- for the actor
 
-  /** Runs the handler, and returns the next state. */
-  S run(DurableDefinition.TurnHandler<S, E, M> handler) throws Exception {
-    try {
-      return handler.runTurn(state, message, this);
-    } finally {
-      isOver = true;
-    }
+  /** Called when the handler has returned or thrown: from now on it cannot use this context. */
+  void endHandler() {
+    isOver = true;
   }
 
   /** Returns whether the asker does not wait any more. */
@@ -351,8 +354,9 @@ final class TurnContext<S, E, M> extends MessageContext<M> implements DurableDef
   void fail(CompletableFuture<Void> earlierTurns, Throwable failure) {
     boolean areEarlierStored = earlierTurns.isDone() && !earlierTurns.isCompletedExceptionally();
     if (answers.isEmpty() && (!areEarlierStored || failure instanceof RequestStoredException)) promiseAnswer();
-    answers.replaceAll(answer -> new TurnAnswer(answer.promise, CompletableFuture.failedFuture(failure)));
-    commitTasks.clear();
+    if (!answers.isEmpty())
+      answers.replaceAll(answer -> new TurnAnswer(answer.promise, CompletableFuture.failedFuture(failure)));
+    commitTasks = List.of();
   }
 
   private void promiseAnswer() {
@@ -370,8 +374,9 @@ final class TurnContext<S, E, M> extends MessageContext<M> implements DurableDef
     for (var task : commitTasks)
       allStored.thenRun(() -> Thread.ofVirtual().name("after " + runtime.id()).start(() -> run(task)));
     if (answers.isEmpty()) return CompletableFuture.completedFuture(null);
+    var allAnswers = answers;
     return allStored.handle((result, refusal) -> {
-      for (var answer : answers) sendAnswer(answer, refusal, hasFailed);
+      for (var answer : allAnswers) sendAnswer(answer, refusal, hasFailed);
       return null;
     });
   }

@@ -19,6 +19,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 
 /**
@@ -26,7 +27,7 @@ import java.util.function.Function;
  * life. Used by the actor's thread, except where a member says otherwise.
  */
 final class TurnPipeline {
-  private static final CompletableFuture<Void> DONE = CompletableFuture.completedFuture(null);
+  static final CompletableFuture<Void> DONE = CompletableFuture.completedFuture(null);
 
   /**
    * A turn that is not stored yet, with the ids of the messages that it handles, sets or removes.
@@ -38,9 +39,10 @@ final class TurnPipeline {
   private final StoreBackend store;
   private final Store.ActorId id;
   private final Semaphore unstoredPermits; // released by the store's thread
-  private final ArrayDeque<UnstoredTurn> unstoredTurns = new ArrayDeque<>();
-  private Set<String> reminders; // ids of all reminders that are set
-  private Set<String> parked; // unique ids of messages that were parked, until they are handled
+  private final ArrayDeque<UnstoredTurn> unstoredTurns = new ArrayDeque<>(1);
+  // Both sets are `Set.of()` until they get their first element.
+  private Set<String> reminders = Set.of(); // ids of all reminders that are set
+  private Set<String> parked = Set.of(); // unique ids of messages that were parked, until they are handled
   private Set<String> pendingAtLoad = Set.of(); // ids of the messages that waited at the load
   private long loadedNanos; // when the load ended, by System.nanoTime; compared with StoredMessage.sentNanos
   private long life; // written by the actor's thread with the monitor of `delivery`
@@ -63,10 +65,9 @@ final class TurnPipeline {
     lastNumber = loaded.lastTurn();
     loadedNanos = System.nanoTime();
     pendingAtLoad = Set.copyOf(loaded.pendingIds());
-    reminders = new HashSet<>(pendingAtLoad);
-    reminders.removeIf(id -> !Mail.isReminder(id));
-    parked = new HashSet<>(0);
-    pendingAtLoad.forEach(this::addParked);
+    reminders = Set.of();
+    parked = Set.of();
+    for (var pendingId : pendingAtLoad) addPending(pendingId);
     unstoredTurns.clear(); // the store has stored or refused them
     lastStored = DONE;
     synchronized (delivery) { // in one step: a late refusal of an earlier life must not count for this life
@@ -99,9 +100,22 @@ final class TurnPipeline {
     return reminders;
   }
 
-  private void addParked(String pendingId) {
+  /** Records a pending message, if it is a reminder or parked. */
+  private void addPending(String pendingId) {
     String originalId = Mail.originalId(pendingId);
-    if (!originalId.equals(pendingId)) parked.add(originalId);
+    if (Mail.isReminder(pendingId)) reminders = with(reminders, pendingId);
+    if (!originalId.equals(pendingId)) parked = with(parked, originalId);
+  }
+
+  /** Returns the set with one more element: the set itself, unless it is the immutable empty set. */
+  private static Set<String> with(Set<String> ids, String id) {
+    var extended = ids.isEmpty() ? new HashSet<String>(2) : ids;
+    extended.add(id);
+    return extended;
+  }
+
+  private static void remove(Set<String> ids, String id) {
+    if (!ids.isEmpty()) ids.remove(id);
   }
 
   /** Returns whether the message was parked, and is not handled yet. */
@@ -205,13 +219,10 @@ final class TurnPipeline {
     // runs when the turn is stored, and not before `unstoredTurns` has the turn
     lastStored.thenRun(() -> StoreRegistry.of(store).notifyStored(turn.outbox()));
     for (var handledId : turn.handledIds()) {
-      reminders.remove(handledId);
-      parked.remove(Mail.originalId(handledId));
+      remove(reminders, handledId);
+      remove(parked, Mail.originalId(handledId));
     }
-    for (var message : turn.outbox()) if (message.to().equals(id)) {
-      if (Mail.isReminder(message.id())) reminders.add(message.id());
-      addParked(message.id());
-    }
+    for (var message : turn.outbox()) if (message.to().equals(id)) addPending(message.id());
   }
 
   private void removeStored() {
@@ -243,10 +254,22 @@ final class TurnPipeline {
     return lastStored;
   }
 
-  /** Waits until all turns so far are stored. */
+  /**
+   * Waits until all turns so far are stored. A fiber parks here, and not deep in the code of the
+   * future: a fiber that once had a deep stack keeps this memory while it sleeps.
+   */
   void awaitLast() throws InterruptedException {
+    var storing = lastStored;
+    var waiter = Thread.currentThread();
+    if (!storing.isDone() && waiter.isVirtual()) {
+      storing.whenComplete((result, failure) -> LockSupport.unpark(waiter));
+      while (!storing.isDone()) {
+        if (Thread.interrupted()) throw new InterruptedException();
+        LockSupport.park(storing);
+      }
+    }
     try {
-      lastStored.get();
+      storing.get();
     } catch (ExecutionException refusal) {
       throw StoreRefusals.causeOf(refusal);
     }

@@ -1,5 +1,6 @@
 package io.fibry.durable.turn;
 
+import io.fibry.ContextPropagator.StepObservation;
 import io.fibry.codec.Codec;
 import io.fibry.codec.CodecException;
 import io.fibry.durable.StepFailedException;
@@ -36,13 +37,16 @@ final class TurnSteps {
     }
   };
 
+  private static final Codec<Instant> INSTANT_CODEC = Codec.of(Instant.class);
+
   private final DurableRuntime<?, ?, ?> runtime;
   private final Optional<String> idempotencyId; // idempotency key or id in the store; empty if the message has neither
   private final Optional<String> idInStore; // empty if the message is not stored
   private final Map<String, Integer> nameCounts = new HashMap<>(0); // how often the turn used each name
-  private final List<Note> failedSteps = new ArrayList<>(0); // stored with the next step that succeeds
+  private List<Note> failedSteps = List.of(); // stored with the next step that succeeds; immutable while it is empty
   private int nextIndex; // index of the next step in the turn
   private Throwable unrecorded; // a step's failure that is neither stored nor in `failedSteps`; null: none
+  private StepObservation storingStep; // of a step that was given to the store, until `awaitStored`; else null
   private String runningStep = ""; // name of the step whose effect runs; empty if none
 
   TurnSteps(DurableRuntime<?, ?, ?> runtime, Optional<String> idempotencyId, Optional<String> idInStore) {
@@ -74,6 +78,16 @@ final class TurnSteps {
   }
 
   <R> R step(String name, Codec<R> codec, Callable<? extends R> effect) throws Exception {
+    R result = begin(name, codec, effect);
+    awaitStored();
+    return result;
+  }
+
+  /**
+   * Runs a step and gives its result to the store, or returns the result that was stored when the
+   * message was handled before. The caller must then call {@link #awaitStored}.
+   */
+  private <R> R begin(String name, Codec<R> codec, Callable<? extends R> effect) throws Exception {
     String description = describe(checkName(name));
     Objects.requireNonNull(effect, "effect");
     String id = requireIdempotencyId();
@@ -87,7 +101,7 @@ final class TurnSteps {
     if (index < storedSteps.size()) return replay(storedSteps.get(index), index, uniqueName, codec);
     int recordedFailures = failedSteps.size();
     try {
-      return runAndStore(id, uniqueName, codec,
+      return runAndAppend(id, uniqueName, codec,
           () -> Objects.requireNonNull(effect.call(), () -> description + " returned null"));
     } catch (Throwable failure) {
       if (failedSteps.size() == recordedFailures) unrecorded = failure;
@@ -128,24 +142,45 @@ final class TurnSteps {
     }
   }
 
-  private <R> R runAndStore(String id, String name, Codec<R> codec, Callable<? extends R> effect) throws Exception {
+  private <R> R runAndAppend(String id, String name, Codec<R> codec, Callable<? extends R> effect) throws Exception {
     runtime.awaitLast();
     var result = new AtomicReference<R>();
-    try (var observation = DurableStep.begin(runtime.delivery().blockBuilder, name, runtime.id())) {
+    var observation = DurableStep.begin(runtime.delivery().blockBuilder, name, runtime.id());
+    try {
+      var note = run(id, name, () -> {
+        result.set(effect.call());
+        return codec.encode(result.get());
+      });
+      append(note);
+      storingStep = observation;
+      return result.get();
+    } catch (Throwable failure) {
+      boolean isWrapped = failure instanceof StepFailedException && failure.getCause() != null;
+      try (observation) {
+        observation.ended("failed", Optional.of(isWrapped ? failure.getCause() : failure));
+      }
+      throw failure;
+    }
+  }
+
+  /**
+   * Waits until the last step is stored. The caller has a small stack: a fiber that has waited with
+   * a large stack keeps this memory while it sleeps.
+   */
+  void awaitStored() throws InterruptedException {
+    if (storingStep == null) return; // the step was stored earlier
+    try (var observation = storingStep) {
+      storingStep = null;
       try {
-        var note = run(id, name, () -> {
-          result.set(effect.call());
-          return codec.encode(result.get());
-        });
-        store(note);
+        runtime.awaitLast();
+        failedSteps = List.of();
         observation.ended("stored", Optional.empty());
       } catch (Throwable failure) {
-        boolean isWrapped = failure instanceof StepFailedException && failure.getCause() != null;
-        observation.ended("failed", Optional.of(isWrapped ? failure.getCause() : failure));
+        unrecorded = failure;
+        observation.ended("failed", Optional.of(failure));
         throw failure;
       }
     }
-    return result.get();
   }
 
   private Note.Step run(String id, String name, Callable<byte[]> effect) throws Exception {
@@ -163,30 +198,35 @@ final class TurnSteps {
   /** Records a failed step. It is stored if the handler completes another step after it. */
   private StepFailedException recordFailure(String id, String name, Throwable failure) {
     String text = Mail.brief(describe(name) + " failed: " + Lines.thrown(failure));
+    if (failedSteps.isEmpty()) failedSteps = new ArrayList<>(1);
     failedSteps.add(new Note.Step(id, name, Optional.empty(), text));
     return new StepFailedException(text, failure);
   }
 
-  private void store(Note.Step note) throws InterruptedException {
+  /** Gives the store the note of a step, with the notes of the failed steps before it. */
+  private void append(Note.Step note) {
     var notes = new ArrayList<Note>(failedSteps);
     notes.add(note);
     notes.addAll(attemptsReset());
     try {
-      runtime.store(notes);
-      failedSteps.clear();
+      runtime.append(notes);
     } catch (IllegalArgumentException | CodecException tooLarge) {
       throw recordFailure(note.message(), note.name(), tooLarge);
     }
   }
 
-  void sleep(String name, Duration time, PendingDelivery delivery) throws Exception {
+  /**
+   * Gives the store the time when a sleep ends, and returns this time. The caller must then call
+   * {@link #awaitStored}.
+   */
+  Instant beginSleep(String name, Duration time, PendingDelivery delivery) throws Exception {
     if (Objects.requireNonNull(time, "time").isNegative() || time.compareTo(TurnOutbox.MAX_DELAY) > 0)
       throw new IllegalArgumentException("sleep '" + Lines.line(checkName(name)) + "' of " + runtime.id() + " for "
           + Durations.text(time) + "; give zero or more, and at most 100 years");
-    var wakeTime = step(name, Instant.class, () -> delivery.now().plus(time));
+    var wakeTime = begin(name, INSTANT_CODEC, () -> delivery.now().plus(time));
     var reset = attemptsReset();
     if (!reset.isEmpty()) runtime.store(reset);
-    delivery.sleepUntil(wakeTime);
+    return wakeTime;
   }
 
   /**
