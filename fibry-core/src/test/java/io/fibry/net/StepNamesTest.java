@@ -51,6 +51,7 @@ class StepNamesTest {
   void conversationIsNamedConnection() throws IOException {
     var acceptor = TcpAcceptor.open(net.scope.named("tcp"), 0, connection -> gate.pass(), o -> o);
     try (var client = new RawClient(acceptor.port())) {
+      client.send("a line");
       Patience.await(gate.entered);
       Patience.eventually(() -> typeOf("tcp/1").equals(Optional.of("connection")));
     }
