@@ -47,10 +47,8 @@ final class SystemScheduler extends TaskScheduler implements Runnable {
   private volatile boolean isSleeping;
   private volatile long wakeUpAt; // when the timer thread's sleep ends, in ns by its clock
   private final Runnable starter = new TimerThreadStarter(); // made in advance, because memory may run out later
-  // Null from Java 24 on. Made in advance: if memory runs out while the JVM links a lambda for the
-  // first time, that lambda may fail forever
-  private final PrivilegedAction<Thread> threadMaker =
-      Runtime.version().feature() < 24 ? this::makeTimerThread : null;
+  private final PrivilegedAction<Thread> threadMaker = // made in advance, too; null from Java 24 on
+      Runtime.version().feature() < 24 ? new TimerThreadMaker() : null;
 
   SystemScheduler() {}
 
@@ -174,6 +172,13 @@ final class SystemScheduler extends TaskScheduler implements Runnable {
     @Override
     public void run() {
       startTimerThread();
+    }
+  }
+
+  private final class TimerThreadMaker implements PrivilegedAction<Thread> {
+    @Override
+    public Thread run() {
+      return makeTimerThread();
     }
   }
 

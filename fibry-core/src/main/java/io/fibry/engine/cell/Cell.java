@@ -72,7 +72,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
       VarHandle.class, PlainQueue.class, byte.class);
   private static final VarHandle DETAILS = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "details",
       VarHandle.class, Cell.class, Object.class);
-  private static final Runnable NO_ACTION = new NoAction<>();
+  private static final Runnable NO_ACTION = new NoAction();
   private static final int MAX_ROUNDS = 16; // repetitions of failRequests; the last comes 1 min after the cut-off
 
   // The next two are used by the drain only

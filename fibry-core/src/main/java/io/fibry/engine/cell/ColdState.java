@@ -37,7 +37,7 @@ public final class ColdState {
   /** A request whose answer the handler has promised for later. */
   record PromisedRequest(Object message, Runnable onAbandoned) {}
 
-  public static final Runnable NO_CALLBACK = new NoAction<>();
+  public static final Runnable NO_CALLBACK = new NoAction();
 
   private static final Queue<Object> EMPTY_STASH = new ConcurrentLinkedQueue<>(); // always empty
 

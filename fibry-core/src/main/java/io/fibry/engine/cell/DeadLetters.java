@@ -20,7 +20,7 @@ import java.util.function.Consumer;
  */
 public final class DeadLetters {
   private static final ThreadLocal<Boolean> LISTENING = new ThreadLocal<>(); // set while this thread runs a listener
-  private static final Runnable NO_LISTENER = new NoAction<>();
+  private static final Runnable NO_LISTENER = new NoAction();
   // set while this thread may run no listener
   private static final ThreadLocal<Boolean> MUST_NOT_LISTEN = new ThreadLocal<>();
 

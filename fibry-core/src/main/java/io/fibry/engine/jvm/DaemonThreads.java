@@ -14,11 +14,17 @@ final class DaemonThreads {
   @SuppressWarnings("removal")
   static Thread unstarted(String name, Runnable code) {
     if (Runtime.version().feature() >= 24) return make(name, code);
-    PrivilegedAction<Thread> action = () -> make(name, code);
-    return AccessController.doPrivileged(action);
+    return AccessController.doPrivileged(new ThreadMaker(name, code));
   }
 
   private static Thread make(String name, Runnable code) {
     return Thread.ofPlatform().daemon().inheritInheritableThreadLocals(false).name(name).unstarted(code);
+  }
+
+  private record ThreadMaker(String name, Runnable code) implements PrivilegedAction<Thread> {
+    @Override
+    public Thread run() {
+      return make(name, code);
+    }
   }
 }

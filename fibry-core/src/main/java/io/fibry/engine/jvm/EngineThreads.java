@@ -27,7 +27,7 @@ public final class EngineThreads {
   static {
     // initializes the JDK's classes for fibers now: if the stack overflows at their first use, they
     // fail forever
-    LockSupport.unpark(Thread.startVirtualThread(new NoAction<>()));
+    LockSupport.unpark(Thread.startVirtualThread(new NoAction()));
   }
 
   private EngineThreads() {}
