@@ -17,10 +17,13 @@ import java.util.UUID;
  * remaining bytes before memory is allocated for it. Used by one thread.
  */
 final class CborReader implements FormatReader {
+  private static final char REPLACEMENT = '\uFFFD'; // the JDK decodes malformed bytes to it
+  private static final int INITIAL_DEPTH = 8;
+
   private final byte[] bytes;
   private int offset; // the offset of the next byte to read
   private int depth; // number of arrays and maps that have begun and not ended
-  private final int[] remaining = new int[Format.MAX_DEPTH + 1]; // by depth: the number of unread elements or entries
+  private int[] remaining = new int[INITIAL_DEPTH]; // by depth: the number of unread elements or entries
 
   CborReader(byte[] bytes) {
     this.bytes = bytes;
@@ -73,11 +76,18 @@ final class CborReader implements FormatReader {
     int size = size(Cbor.TEXT);
     int start = offset;
     offset += size;
-    for (int i = start; i < offset; i++) {
-      if (bytes[i] >= 0) continue;
-      return checkedText(start, size);
-    }
-    return new String(bytes, start, size, StandardCharsets.ISO_8859_1);
+    var text = new String(bytes, start, size, StandardCharsets.UTF_8);
+    // A text of as many characters as bytes is ASCII, or has replacements of malformed bytes
+    return text.length() == size && text.indexOf(REPLACEMENT) < 0 ? text : checkedText(start, size);
+  }
+
+  @Override
+  public String text(String likely) {
+    int size = likely.length();
+    if (size >= 24 || bytes.length - offset <= size || bytes[offset] != (byte) (Cbor.TEXT << 5 | size)) return text();
+    for (int i = 0; i < size; i++) if (bytes[offset + 1 + i] != likely.charAt(i)) return text(); // also if not ASCII
+    offset += 1 + size;
+    return likely;
   }
 
   private String checkedText(int start, int size) {
@@ -158,6 +168,7 @@ final class CborReader implements FormatReader {
   private int begin(int major) {
     int count = size(major);
     enter();
+    if (depth == remaining.length) remaining = Arrays.copyOf(remaining, 2 * depth);
     remaining[depth] = count;
     return count;
   }

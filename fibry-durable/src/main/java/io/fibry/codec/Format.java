@@ -23,6 +23,15 @@ public interface Format {
   FormatWriter newWriter();
 
   /**
+   * {@return a new writer, for one value}
+   *
+   * @param likelyBytes the size of the last value of the codec; a format may reserve this many bytes
+   */
+  default FormatWriter newWriter(int likelyBytes) {
+    return newWriter();
+  }
+
+  /**
    * Begins to read a value.
    *
    * @param bytes the bytes of a value, at most {@link #MAX_BYTES}

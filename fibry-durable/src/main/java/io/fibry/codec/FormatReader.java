@@ -34,6 +34,16 @@ public interface FormatReader {
   /** {@return the next item, a text without unpaired surrogates} */
   String text();
 
+  /**
+   * Returns the next item, a text that is probably the name of a field or of a type.
+   *
+   * @param likely the name that is expected
+   * @return the text. A format may return {@code likely} itself instead of an equal text
+   */
+  default String text(String likely) {
+    return text();
+  }
+
   /** {@return the next item, an array of bytes} */
   byte[] bytes();
 

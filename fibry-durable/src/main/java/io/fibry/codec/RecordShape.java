@@ -114,9 +114,10 @@ final class RecordShape implements Shape {
   @Override
   public Object read(FormatReader in, Consumer<String> unknown) {
     var values = new Object[fields.size()];
+    int likelyIndex = 0; // fields are usually read in the order in which they were written
     in.beginMap();
     while (in.next()) {
-      String name = in.text();
+      String name = likelyIndex < values.length ? in.text(fields.get(likelyIndex++).name) : in.text();
       var index = indexes.get(name);
       if (index == null) skip(in, name, unknown);
       else if (values[index] != null) throw in.failure("field " + name + " occurs twice");

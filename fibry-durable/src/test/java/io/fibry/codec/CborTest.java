@@ -2,6 +2,7 @@ package io.fibry.codec;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.math.BigDecimal;
 import java.math.BigInteger;
@@ -50,6 +51,20 @@ class CborTest {
     assertEncoding(String.class, "\u00fc", "62c3bc");
     assertEncoding(String.class, "\u6c34", "63e6b0b4");
     assertEncoding(String.class, "\ud800\udd51", "64f0908591");
+  }
+
+  @ParameterizedTest
+  @CsvSource({"61ff", "62c328", "62ffff", "63e6b0ff", "6341ff42", "61c3", "63eda080"})
+  void malformedUtf8IsRefused(String hex) {
+    var codec = Codec.of(String.class);
+
+    var refusal = assertThrows(CodecException.class, () -> codec.decode(HexFormat.of().parseHex(hex)));
+    assertTrue(refusal.getMessage().contains("the text is not UTF-8"), refusal::getMessage);
+  }
+
+  @Test
+  void replacementCharacterIsNoFault() {
+    assertEncoding(String.class, "\ufffd", "63efbfbd");
   }
 
   @Test

@@ -237,6 +237,34 @@ class CodecTest {
     assertEquals(0, order.codes().length);
   }
 
+  record Pair(int first, int firstOther) {}
+
+  record Swapped(int firstOther, int first) {}
+
+  record Übung(int größe) {}
+
+  /** A reader expects the fields in the order of the record, and must not depend on it. */
+  @Test
+  void fieldsMayComeInAnotherOrder() {
+    var codec = Codec.of(Pair.class, forms -> forms.named(Pair.class, "P"));
+    var swapped = Codec.of(Swapped.class, forms -> forms.named(Swapped.class, "P"));
+
+    assertEquals(new Pair(1, 2), codec.decode(swapped.encode(new Swapped(2, 1))));
+  }
+
+  @Test
+  void typesMayAlternateAndNamesMayHaveAnyCharacters() {
+    assertRoundTrip(Übung.class, new Übung(7));
+  }
+
+  /** The size of the last value is a hint for the writer of the next value. */
+  @Test
+  void smallValueMayFollowLargeValue() {
+    var codec = Codec.of(String.class);
+    for (int length : new int[] {0, 1, 200_000, 3, 3, 127, 128, 129, 0})
+      assertEquals("x".repeat(length), codec.decode(codec.encode("x".repeat(length))));
+  }
+
   @Test
   void unknownFieldIsSkipped() {
     byte[] newerBytes = Codec.of(MoreFields.Order.class)
