@@ -50,21 +50,32 @@ public record TellBundle(List<OutboundTell> tells, byte[] body)
   private static final Codec<Receipt> RECEIPT_CODEC = Codec.of(Receipt.class);
 
   public static TellBundle of(List<OutboundTell> tells) {
+    if (haveSameAddress(tells)) return new TellBundle(tells, encode(List.of(group(tells))));
     var byActor = new LinkedHashMap<RemoteAddress, List<OutboundTell>>();
     for (var tell : tells) byActor.computeIfAbsent(tell.address(), key -> new ArrayList<>()).add(tell);
-    var groups = new ArrayList<Group>(byActor.size());
-    var orderedTells = new ArrayList<OutboundTell>(tells.size());
-    byActor.forEach((address, actorTells) -> {
-      groups.add(group(address, actorTells));
-      orderedTells.addAll(actorTells);
-    });
-    return new TellBundle(orderedTells, GROUPS_CODEC.encode(new Groups(groups)));
+    return new TellBundle(byActor.values().stream().flatMap(List::stream).toList(),
+        encode(byActor.values().stream().map(TellBundle::group).toList()));
   }
 
-  private static Group group(RemoteAddress address, List<OutboundTell> tells) {
-    boolean hasContext = tells.stream().anyMatch(tell -> !tell.context().isEmpty());
-    return new Group(address.key(), tells.stream().map(OutboundTell::body).toList(),
+  private static boolean haveSameAddress(List<OutboundTell> tells) {
+    var address = tells.getFirst().address();
+    for (var tell : tells) if (tell.address() != address && !tell.address().equals(address)) return false;
+    return true;
+  }
+
+  private static Group group(List<OutboundTell> tells) {
+    var bodies = new ArrayList<byte[]>(tells.size());
+    boolean hasContext = false;
+    for (var tell : tells) {
+      bodies.add(tell.body());
+      hasContext |= !tell.context().isEmpty();
+    }
+    return new Group(tells.getFirst().address().key(), bodies,
         hasContext ? tells.stream().map(OutboundTell::context).toList() : List.of());
+  }
+
+  private static byte[] encode(List<Group> groups) {
+    return GROUPS_CODEC.encode(new Groups(groups));
   }
 
   public static boolean isBundle(WireMessage wire) {
