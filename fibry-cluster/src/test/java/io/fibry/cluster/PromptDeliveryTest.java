@@ -1,7 +1,6 @@
 package io.fibry.cluster;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNotEquals;
 
 import io.fibry.Actor;
 import io.fibry.ActorContext;
@@ -17,6 +16,7 @@ import io.fibry.mailbox.Overflow;
 import io.fibry.support.Intercepted;
 import io.fibry.support.Patience;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
@@ -46,7 +46,7 @@ class PromptDeliveryTest {
   private final CompletableFuture<Consumer<WireMessage>> reader = new CompletableFuture<>(); // of the subject
   private final LinkedBlockingQueue<Thread> handlerThreads = new LinkedBlockingQueue<>();
   private final LinkedBlockingQueue<Thread> replyThreads = new LinkedBlockingQueue<>();
-  private final CountDownLatch mayHandle = new CountDownLatch(1);
+  private final CountDownLatch mayHandle = new CountDownLatch(1); // whether actor and transport may continue
 
   @AfterEach
   void close() {
@@ -72,9 +72,14 @@ class PromptDeliveryTest {
       if (method.getName().equals("subscribe") && arguments[0].equals(SUBJECT))
         reader.complete((Consumer<WireMessage>) arguments[2]);
       if (method.getName().equals("publish") && ((WireMessage) arguments[0]).header("Fb-S").isPresent())
-        replyThreads.add(Thread.currentThread());
+        onReply(publishesWithoutWait);
       return call.pass();
     });
+  }
+
+  private void onReply(boolean publishesWithoutWait) {
+    replyThreads.add(Thread.currentThread());
+    if (!publishesWithoutWait) Patience.await(mayHandle);
   }
 
   private Actor<Entry> newCounter(Mailbox<Object> mailbox) {
@@ -142,22 +147,30 @@ class PromptDeliveryTest {
   @Test
   void answerIsSentOnThreadOfActorIfTransportNeverWaits() {
     try (var node = join(scope, true)) {
-      node.expose("counter", Entry.class, newCounter(Mailbox.unbounded()));
+      var counter = newCounter(Mailbox.unbounded());
+      counter.execute(() -> Patience.await(mayHandle));
+      node.expose("counter", Entry.class, counter);
 
-      node.actor("counter", Entry.class).ask(new Sum());
+      Patience.value(reader)
+          .accept(new WireMessage(SUBJECT, Optional.of("replies"), Map.of(), CODEC.encode(new Sum())));
+      mayHandle.countDown();
 
       assertEquals(Patience.nextOf(handlerThreads), Patience.nextOf(replyThreads));
     }
   }
 
   @Test
-  void answerIsSentOnAnotherThreadIfTransportMayWait() {
+  void actorDoesNotWaitUntilTransportHasSentAnswer() {
     try (var node = join(scope, false)) {
-      node.expose("counter", Entry.class, newCounter(Mailbox.unbounded()));
+      var counter = newCounter(Mailbox.unbounded());
+      node.expose("counter", Entry.class, counter);
 
-      node.actor("counter", Entry.class).ask(new Sum());
+      var answer = node.actor("counter", Entry.class).sendMessageReturn(new Sum());
+      Patience.nextOf(replyThreads);
 
-      assertNotEquals(Patience.nextOf(handlerThreads), Patience.nextOf(replyThreads));
+      assertEquals(0, counter.ask(new Sum())); // while the transport waits
+      mayHandle.countDown();
+      assertEquals(0, Patience.value(answer));
     }
   }
 }

@@ -416,7 +416,8 @@ public final class PartitionCoordinator<M> {
     var dispatcher =
         new InboundDispatcher<>(nodeContext.transport(), kind, nodeContext.node() + "." + life, protocol,
             nodeContext.requests(),
-            partition.mayAnswer(life), () -> partition.epoch, nodeContext.blockBuilder());
+            partition.mayAnswer(life), () -> partition.epoch, nodeContext.blockBuilder(),
+            nodeContext.newAnswerExecutor());
     gates.set(partition.number,
         PartitionGate.openHolding(nodeContext, "partition " + partition.number + " of '" + kind + "'",
             nodeContext.subjects().ofPartition(kind, partition.number), dispatcher,

@@ -72,7 +72,7 @@ public final class ExposedActor<M> extends ForwardingExitable<ExposedActor<M>> {
         new InboundDispatcher<>(nodeContext.transport(), name, nodeContext.nameAndLife(), protocol,
             nodeContext.requests(),
             () -> true,
-            () -> 0, nodeContext.blockBuilder());
+            () -> 0, nodeContext.blockBuilder(), nodeContext.newAnswerExecutor());
     return new ExposedActor<>(InternalActors.newBuilder(nodeContext.scope()), nodeContext, subject, dispatcher, actor);
   }
 

@@ -19,8 +19,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.function.BooleanSupplier;
-import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -39,10 +40,11 @@ import org.slf4j.LoggerFactory;
  * if the actor is no entity
  * @param blockBuilder has the context propagators that restore the sender's context on the
  * delivering thread, so that the context propagators of the actor can capture it
+ * @param answerExecutor runs the code that sends an answer
  */
 public record InboundDispatcher<M>(ClusterTransport transport, String description, String life, Protocol<M> protocol,
     RequestRegistry requests,
-    BooleanSupplier mayAnswer, LongSupplier epoch, BlockBuilder<Object> blockBuilder) {
+    BooleanSupplier mayAnswer, LongSupplier epoch, BlockBuilder<Object> blockBuilder, Executor answerExecutor) {
 
   /** Decodes a message. If that fails, its sender gets the failure, and the result is empty. */
   public Optional<M> read(WireMessage wire) {
@@ -189,26 +191,22 @@ public record InboundDispatcher<M>(ClusterTransport transport, String descriptio
     var answer = limit.isPresent() ? target.sendMessageReturn((Request<Object, R>) request, limit.get())
         : target.sendMessageReturn((Request<Object, R>) request);
     requests.addDelivered(wire, answer);
-    onAnswer(answer, failure -> {
+    // chained to `allOf`, so that the actor's thread may run it, and needs no fiber for it
+    CompletableFuture.allOf(answer).whenComplete((value, failure) -> onAnswer(() -> {
       if (!answer.isCancelled()) // the asker still waits
         sendAnswer(replyTo, request, failure == null ? answer.resultNow() : null, failure);
-    });
+    }));
   }
 
-  /**
-   * Runs the code when the answer or its failure has come. If the transport never waits, the code
-   * runs on the actor's thread: code chained to {@code allOf} may run there, and code chained to
-   * the answer itself may not. Otherwise the code runs on a fiber.
-   */
-  private void onAnswer(CompletableFuture<?> answer, Consumer<Throwable> code) {
-    if (!transport.publishesWithoutWait()) answer.whenComplete((value, failure) -> code.accept(failure));
-    else CompletableFuture.allOf(answer).whenComplete((value, failure) -> {
-      try {
-        code.accept(failure);
-      } catch (StackOverflowError deepHandler) { // a fiber has a stack of its own
-        Thread.startVirtualThread(() -> code.accept(failure));
-      }
-    });
+  /** Sends an answer. Called on the thread of the actor, which must not wait. */
+  private void onAnswer(Runnable sending) {
+    try {
+      answerExecutor.execute(sending);
+    } catch (StackOverflowError deepHandler) { // a fiber has a stack of its own
+      Thread.startVirtualThread(sending);
+    } catch (RejectedExecutionException nodeHasEnded) {
+      LoggerFactory.getLogger(Cluster.class).debug("an answer of '{}' was not sent", description, nodeHasEnded);
+    }
   }
 
   private void sendAnswer(String replyTo, Object request, Object value, Throwable failure) {

@@ -1,6 +1,7 @@
 package io.fibry.cluster.remote;
 
 import io.fibry.ActorScope;
+import io.fibry.cluster.membership.InternalActors;
 import io.fibry.cluster.membership.Membership;
 import io.fibry.cluster.membership.NodeLease;
 import io.fibry.cluster.spi.ClusterTransport;
@@ -8,6 +9,7 @@ import io.fibry.cluster.wire.Subjects;
 import io.fibry.spi.BlockBuilder;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
+import java.util.concurrent.Executor;
 
 /**
  * The objects that the classes of a node share.
@@ -24,6 +26,17 @@ public record NodeContext(ActorScope scope, Scheduler clock, ClusterTransport tr
   /** {@return a builder with the context propagators and the clock of the node's scope} */
   public BlockBuilder<Object> blockBuilder() {
     return BlockBuilder.of(scope.anonymous());
+  }
+
+  /**
+   * Returns an executor for code that sends the answers of an actor. If the transport never waits,
+   * the code runs on the thread of the actor. Otherwise another actor runs it, so the answers of a
+   * busy actor need few activations. Answers may also be sent after the offer of the actor has
+   * ended; so the scope does not end the other actor, which is garbage after its last answer.
+   */
+  public Executor newAnswerExecutor() {
+    return transport.publishesWithoutWait() ? Runnable::run
+        : BlockBuilder.of(InternalActors.newBuilder(scope)).inOuterScope().newActor(message -> {});
   }
 
   /** {@return the text by which exceptions name a request of this node} */

@@ -109,7 +109,7 @@ class FullPartitionTest {
             "b", ONE_HOUR, null),
         "partition 0", "part",
         new InboundDispatcher<>(interceptedTransport, "counter", "b.1", PROTOCOL, new RequestRegistry(), () -> true,
-            () -> 1, BlockBuilder.of(ActorSystem.anonymous())),
+            () -> 1, BlockBuilder.of(ActorSystem.anonymous()), Runnable::run),
         key -> true, key -> {}, transfer -> {});
     gate.open(Entities.open(scope.anonymous(), ONE_HOUR, this::newEchoActor), false);
     gate.onTransferComplete(1);

@@ -95,7 +95,7 @@ class MovedDurablePartitionTest {
             ONE_MINUTE, null),
         "partition 0", "part",
         new InboundDispatcher<>(transport, "list", "a.1", PROTOCOL, new RequestRegistry(), () -> true, () -> 0,
-            BlockBuilder.of(ActorSystem.anonymous())),
+            BlockBuilder.of(ActorSystem.anonymous()), Runnable::run),
         key -> true, key -> {},
         transfer -> {});
     gate.open(lists(), true);

@@ -44,7 +44,7 @@ class MovedPartitionTest {
           ONE_MINUTE, null),
       "partition 0", "part",
       new InboundDispatcher<>(transport, "account", "a.1", PROTOCOL, new RequestRegistry(), () -> isAlive, () -> epoch,
-          BlockBuilder.of(ActorSystem.anonymous())),
+          BlockBuilder.of(ActorSystem.anonymous()), Runnable::run),
       key -> true,
       key -> {}, transfers::add);
 

@@ -41,7 +41,7 @@ class InboundDispatcherTest {
       return call.pass();
     });
     return new InboundDispatcher<>(interceptedTransport, "order", "b.1", PROTOCOL, new RequestRegistry(), () -> true,
-        () -> 0, BlockBuilder.of(ActorSystem.anonymous()));
+        () -> 0, BlockBuilder.of(ActorSystem.anonymous()), Runnable::run);
   }
 
   /** Returns a bundle of one message for each key. The key is also the text of the message. */
