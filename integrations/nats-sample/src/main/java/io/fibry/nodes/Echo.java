@@ -31,6 +31,7 @@ final class Echo {
     var bare = Nats.connect(args[0]);
     bare.createDispatcher(message -> bare.publish(message.getReplyTo(), message.getData())).subscribe("bare");
     bare.createDispatcher(message -> {}).subscribe("sink");
+    BareSteps.receiveBundles(bare);
     var stream = bare.jetStream();
     bare.createDispatcher(message -> stream
         .publishAsync("turns." + message.getSubject().replace('.', '-'), TEXT)

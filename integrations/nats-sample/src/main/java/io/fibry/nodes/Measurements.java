@@ -38,8 +38,8 @@ import java.util.stream.IntStream;
  * nine ratios.
  */
 final class Measurements implements AutoCloseable {
-  private static final int WARM_UP = 3;
-  private static final int ROUNDS = 9;
+  private static final int WARM_UP = Integer.getInteger("warm", 3);
+  private static final int ROUNDS = Integer.getInteger("rounds", 9);
   private static final Duration ROUND_TIME = Duration.ofMillis(700);
   private static final Duration ASK_LIMIT = Duration.ofSeconds(10);
   private static final int MESSAGES = 100_000;
@@ -107,6 +107,9 @@ final class Measurements implements AutoCloseable {
     compare("requests to 64 entities, an asker each", rateOf(64, thread -> entity(entities, thread).ask(new Ask(1))),
         "bare requests", rateOf(64, thread -> client.requestWithTimeout("bare", BODY, ASK_LIMIT).get()));
     compare("messages to an entity", this::tellRate, "bare publishing", this::publishRate);
+    String bundlesText = "bare bundles: messages serialized, acknowledged, deserialized and queued";
+    compare(bundlesText, this::bundleRate, "bare publishing", this::publishRate);
+    compare("messages to an entity", this::tellRate, bundlesText, this::bundleRate);
     durable();
     measureWithoutNetwork();
     measureMoves(entities);
@@ -161,6 +164,12 @@ final class Measurements implements AutoCloseable {
     return MESSAGES * 1e9 / (System.nanoTime() - begin);
   }
 
+  private double bundleRate() throws Exception {
+    long begin = System.nanoTime();
+    BareSteps.sendBundles(client, new Tell("x".repeat(50)), MESSAGES, ASK_LIMIT);
+    return MESSAGES * 1e9 / (System.nanoTime() - begin);
+  }
+
   private double publishRate() throws Exception {
     long begin = System.nanoTime();
     for (int i = 0; i < MESSAGES; i++) client.publish("sink", Echo.TEXT);
@@ -200,9 +209,15 @@ final class Measurements implements AutoCloseable {
         var actor = ActorSystem.anonymous().newActor(Echo::handle)) {
       cluster.expose("echo", Message.class, actor);
       var actorByName = cluster.actor("echo", Message.class);
-      compare("requests within a process, by name", rateOf(8, thread -> actorByName.ask(new Ask(1))),
-          "requests to the actor itself, with each message encoded and decoded",
-          rateOf(8, thread -> actor.ask((Ask) codec.decode(codec.encode(new Ask(1))))));
+      var relay = new BareSteps.Relay();
+      var named = rateOf(8, thread -> actorByName.ask(new Ask(1)));
+      var direct = rateOf(8, thread -> actor.ask((Ask) codec.decode(codec.encode(new Ask(1)))));
+      var relayed = rateOf(8, thread -> relay.ask(new Ask(1)));
+      String directText = "requests to the actor itself, with each message encoded and decoded";
+      String relayText = "queues of two threads, with messages and answers encoded and decoded";
+      compare("requests within a process, by name", named, directText, direct);
+      compare(relayText, relayed, directText, direct);
+      compare("requests within a process, by name", named, relayText, relayed);
     }
     try (var actor = ActorSystem.anonymous().newActor(Echo::handle)) {
       Side plain = rateOf(8, thread -> actor.ask(new Ask(1)));
