@@ -54,6 +54,11 @@ class DurableBudgetsTest {
   }
 
   @Test
+  void slowAsksReportsEachSide() throws Exception {
+    assertEquals(5, SlowAsks.measure(4).size());
+  }
+
+  @Test
   void appendsBenchmarkMeasuresEachStoreAndSize() throws Exception {
     System.setProperty("size", "8");
 
