@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * Statements that a transaction runs one after the other, whatever their results are. The driver of
- * Postgres sends all of them in one round trip. Used by one thread.
+ * Statements that a transaction runs one after the other, and whose texts do not depend on earlier
+ * results. The driver of Postgres sends all of them in one round trip. Used by one thread.
  */
 final class StatementSequence {
   /** Reads a row. */
