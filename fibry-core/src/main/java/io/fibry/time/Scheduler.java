@@ -118,12 +118,12 @@ public interface Scheduler extends InstantSource {
    */
   default void sleepUntil(long time) throws InterruptedException {
     if (time - nanoTime() <= 0) return;
-    var alarm = new SleepAlarm();
-    var timer = scheduleAt(time, alarm);
+    var wakeUp = new WakeUpTask();
+    var timer = scheduleAt(time, wakeUp);
     try {
       // A user's clock may have reached the time before the timer was set. Such a clock may run the
       // timer only when the clock is moved again.
-      if (time - nanoTime() > 0) while (alarm.isSet()) LockSupport.park(this);
+      if (time - nanoTime() > 0) while (wakeUp.isPending()) LockSupport.park(this);
     } finally {
       timer.cancel();
     }

@@ -6,22 +6,22 @@ import java.util.concurrent.locks.LockSupport;
  * Wakes the thread that made it, when a timer runs it. A sleeping fiber keeps its stack and this
  * object in the heap. Both are smaller than with a {@link java.util.concurrent.CountDownLatch}.
  *
- * <p>The timer's thread writes {@code isSet} and then unparks the sleeper. The sleeper reads
- * {@code isSet} and then parks, so the wake-up is not lost.
+ * <p>The timer's thread writes {@code isPending} and then unparks the sleeper. The sleeper reads
+ * {@code isPending} and then parks, so the wake-up is not lost.
  */
-final class SleepAlarm implements Runnable {
+final class WakeUpTask implements Runnable {
   private final Thread sleeper = Thread.currentThread();
-  private volatile boolean isSet = true; // cleared by the timer's thread, read by the sleeper
+  private volatile boolean isPending = true; // cleared by the timer's thread, read by the sleeper
 
   @Override
   public void run() {
-    isSet = false;
+    isPending = false;
     LockSupport.unpark(sleeper);
   }
 
   /** Returns whether the sleeper must park. Throws if it is interrupted. */
-  boolean isSet() throws InterruptedException {
+  boolean isPending() throws InterruptedException {
     if (Thread.interrupted()) throw new InterruptedException();
-    return isSet;
+    return isPending;
   }
 }
