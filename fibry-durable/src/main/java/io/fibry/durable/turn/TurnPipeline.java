@@ -107,7 +107,7 @@ final class TurnPipeline {
     if (!originalId.equals(pendingId)) parked = with(parked, originalId);
   }
 
-  /** Returns the set with one more element: the set itself, unless it is the immutable empty set. */
+  /** Adds an element to a set, or to a new set if the set is empty, and returns the set. */
   private static Set<String> with(Set<String> ids, String id) {
     var extended = ids.isEmpty() ? new HashSet<String>(2) : ids;
     extended.add(id);
