@@ -114,6 +114,9 @@ public interface DurableContext<M> extends ActorContext<M> {
    * Waits for a time. The wait is a {@link #step}. If the process ends during the wait, the handler
    * waits only for the remaining time when the message is delivered again.
    *
+   * <p>Meanwhile the actor and the stack of the handler stay in memory, about 8 kB. If very many
+   * actors wait, let the handler return, and continue by {@link #setReminder}.
+   *
    * @param name of the step
    * @param time how long, by the store's clock; at most 100 years
    * @throws Exception if the thread is interrupted, or as {@code step} throws

@@ -21,7 +21,7 @@ public final class DurableBudgets {
 
   static List<DurableQuestion> questions() {
     return List.of(OneAsker.question(), ManyAskers.question(), Appends.question(), OpenedStore.question(),
-        PassivatedKeys.question(), Stalls.question(), PlainRequests.question());
+        PassivatedKeys.question(), SleepingHandlers.question(), Stalls.question(), PlainRequests.question());
   }
 
   /**

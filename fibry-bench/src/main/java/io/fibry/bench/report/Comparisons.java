@@ -266,6 +266,11 @@ final class Comparisons {
           ours("fibry, a key after opening", "no actor was made in this process"),
           reference("by hand: a ConcurrentHashMap from key to number", "nothing more")),
           "fibry, a key after passivation"),
+      Comparison.of("durable-sleep", "Heap of a handler that sleeps for a day", List.of(
+          ours("fibry, a durable handler sleeps", "the time is stored; the handler continues after a crash"),
+          ours("fibry, a handler of an actor in memory sleeps", "nothing is stored"),
+          reference("by hand: a virtual thread is parked, ten frames deep", "the JDK's part: a thread and its stack")),
+          "fibry, a durable handler sleeps"),
       Comparison.of("durable-stalls", "How long other virtual threads are held up at worst", List.of(
           ours("fibry, 1,024 durable actors are asked", "the disk is busy"),
           ours("fibry, 1,024 actors in memory are asked", "nothing is stored")),

@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Tests that each durable benchmark can be measured at its smallest size, and that its result has
@@ -83,22 +84,24 @@ class DurableBudgetsTest {
   }
 
   /**
-   * The measured heap may be negative, because the JVM may free more heap than so few keys take.
+   * The measured heap may be negative, because the JVM may free more heap than so few keys or sleepers
+   * take.
    */
-  @Test
-  void benchmarkRunInChildProcessWritesResults(@TempDir Path results) throws Exception {
+  @ParameterizedTest
+  @ValueSource(strings = {"durable-heap", "durable-sleep"})
+  void benchmarkRunInChildProcessWritesResults(String name, @TempDir Path results) throws Exception {
     System.setProperty("size", "1000");
     System.setProperty("results", results.toString());
     var console = System.out;
     System.setOut(new PrintStream(OutputStream.nullOutputStream()));
     try {
-      DurableBudgets.ask(List.of(question("durable-heap")));
+      DurableBudgets.ask(List.of(question(name)));
     } finally {
       System.setOut(console);
     }
 
     var resultsOfProcess = ResultFiles.read(results);
-    assertEquals(List.of("durable-heap"), resultsOfProcess.stream().map(result -> result.question()).toList());
+    assertEquals(List.of(name), resultsOfProcess.stream().map(result -> result.question()).toList());
     assertEquals(3, resultsOfProcess.getFirst().rows().size());
     resultsOfProcess.getFirst().checkSides();
   }
