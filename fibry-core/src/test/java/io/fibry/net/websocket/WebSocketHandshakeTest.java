@@ -53,6 +53,23 @@ class WebSocketHandshakeTest {
   }
 
   @Promise("27.14")
+  @ParameterizedTest
+  @CsvSource(nullValues = "none", value = {"http://other.example, the list must also have the server's own pages",
+    "none, the server can allow it by withOrigins(..)"})
+  void refusalOfOriginNamesItsRemedy(String allowedOrigin, String remedy) throws IOException {
+    open(o -> allowedOrigin == null ? o : o.withOrigins(allowedOrigin));
+    var origin = allowedOrigin == null ? "http://other.example" : "http://localhost:" + server.port();
+
+    try (var client = new RawClient(server.port())) {
+      client.send("GET /chat HTTP/1.1\r\nHost: localhost:" + server.port() + "\r\nConnection: Upgrade, close\r\n"
+          + "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
+          + "Origin: " + origin + "\r\n\r\n");
+      var response = client.readToEnd();
+      assertTrue(response.startsWith("HTTP/1.1 403 ") && response.contains(remedy), response);
+    }
+  }
+
+  @Promise("27.14")
   @Test
   void handlerReadsRequestAndClientGetsHandshakeResponse() {
     open();
