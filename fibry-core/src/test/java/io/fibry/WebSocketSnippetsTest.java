@@ -55,15 +55,24 @@ class WebSocketSnippetsTest {
   }
 
   @Test
-  void clientWithoutUnsentBytesGetsAnswer() {
+  void clientWithoutUnsentBytesGetsUpdateUntilItLeaves() {
     // @start region="unsent"
+    Topic<String> prices = Topic.open(ActorSystem.named("prices"));
     var routes = HttpRoutes.none().webSocket("/chat", connection -> {
-      for (var text : connection.texts()) // a client that reads slowly misses some answers
-        if (connection.unsentBytes() == 0) connection.textActor().sendMessage("you said: " + text);
+      var client = connection.textActor();
+      var updates = prices.subscribeOn(Runnable::run, price -> { // a client that reads slowly misses some prices
+        if (connection.unsentBytes() == 0) client.sendMessage(price);
+      });
+      try {
+        for (var price : connection.texts()) prices.publish(price);
+      } finally {
+        updates.close(); // this subscription does not end with the client
+      }
     });
     // @end
-    try (var server = Stereotypes.fibers().embeddedHttpServer(0, routes)) {
-      assertReceives("you said: hello", server);
+    try (var server = Stereotypes.fibers().embeddedHttpServer(0, routes).closeOnExit(prices)) {
+      assertReceives("hello", server);
+      Patience.eventually(() -> prices.stats().subscribers() == 0);
     }
   }
 

@@ -122,7 +122,8 @@ public interface WebSocketConnection extends AutoCloseable {
    * {@return how many bytes of the actor's messages are not yet written to the socket} Each message
    * counts as its own bytes and 32 bytes more, as for {@link WebSocketOptions#withMaxUnsent}; 0
    * means that all messages are written. A handler can skip an update for a client that has not
-   * received the previous update. The method only reads a counter.
+   * received the previous update, also if the updates come from a topic. The method only reads a
+   * counter.
    * {@snippet class="io.fibry.WebSocketSnippetsTest" region="unsent"}
    */
   long unsentBytes();
