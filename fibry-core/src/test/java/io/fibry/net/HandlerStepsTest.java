@@ -103,7 +103,8 @@ class HandlerStepsTest {
 
     var step = observer.steps.getFirst();
     assertEquals(Map.of("http.request.method", "GET", "url.path", "/orders/7", "url.scheme", "http", "http.route",
-        "/orders/{id}", "server.address", "shop", "server.port", 81L, "user_agent.original", "test"),
+        "/orders/{id}", "server.address", "shop", "server.port", 81L, "user_agent.original", "test",
+        "network.protocol.version", "1.1", "client.address", "127.0.0.1"),
         step.attributes());
     assertEquals("t", step.senderTexts().get("traceparent"));
     assertNull(step.senderTexts().get("tracestate"));

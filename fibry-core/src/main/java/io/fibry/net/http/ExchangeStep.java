@@ -11,7 +11,8 @@ import java.util.TreeMap;
  *
  * @param route null if no route takes the request
  */
-record ExchangeStep(RequestHead head, RouteTable.RouteEntry route, boolean isSecure) implements HandlerStep {
+record ExchangeStep(RequestHead head, RouteTable.RouteEntry route, TrustedProxies.Origin origin)
+    implements HandlerStep {
 
   @Override
   public StepKind kind() {
@@ -28,8 +29,10 @@ record ExchangeStep(RequestHead head, RouteTable.RouteEntry route, boolean isSec
     var attributes = new HashMap<String, Object>();
     attributes.put("http.request.method", head.method);
     attributes.put("url.path", head.target.path());
-    attributes.put("url.scheme", isSecure ? "https" : "http");
+    attributes.put("url.scheme", origin.scheme());
     if (route != null) attributes.put("http.route", route.pattern().path());
+    attributes.put("network.protocol.version", head.isHttp11 ? "1.1" : "1.0");
+    attributes.put("client.address", origin.address().getAddress().getHostAddress());
     putHost(head.header("host"), attributes);
     var userAgent = head.header("user-agent");
     if (userAgent != null) attributes.put("user_agent.original", userAgent);

@@ -84,7 +84,7 @@ public final class HttpListener extends Listener<HttpServer> implements HttpServ
   public StepObservation beginStep(RequestHead head, RouteTable.RouteEntry route, ClientSocket client) {
     return blockBuilder.hasPropagators()
         ? blockBuilder.beginStep(new ExchangeStep(head, route,
-            settings.originOf(client.remoteAddress(), head::header).isSecure()))
+            settings.originOf(client.remoteAddress(), head::header)))
         : StepObservation.NONE;
   }
 

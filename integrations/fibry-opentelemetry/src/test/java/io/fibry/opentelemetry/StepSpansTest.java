@@ -228,7 +228,7 @@ class StepSpansTest {
             attribute(span, "http.route"), attribute(span, "http.response.status_code"),
             attribute(span, "server.address"), attribute(span, "server.port"),
             attribute(span, "user_agent.original")));
-    assertEquals(8, span.getAttributes().size()); // so the query is in no attribute
+    assertEquals(10, span.getAttributes().size()); // so the query is in no attribute
     assertEquals(StatusCode.UNSET, span.getStatus().getStatusCode());
   }
 
