@@ -83,7 +83,7 @@ public final class ManualScheduler extends TaskScheduler {
     synchronized (this) {
       if (time - now > 0) return start(task, time - now, 0);
     }
-    var timer = new ManualTask(Objects.requireNonNull(task, "task"), 0, 0);
+    var timer = new ManualTask(Objects.requireNonNull(task, "task"), time, 0);
     timer.run(); // on this thread, because the `advance` that moved the clock past `time` may have returned
     return timer;
   }
@@ -131,7 +131,7 @@ public final class ManualScheduler extends TaskScheduler {
 
   @Override
   synchronized Timer start(Runnable task, long delay, long period) {
-    var timer = new ManualTask(Objects.requireNonNull(task, "task"), delay, period);
+    var timer = new ManualTask(Objects.requireNonNull(task, "task"), now + delay, period);
     timer.enqueue();
     return timer;
   }
@@ -139,8 +139,8 @@ public final class ManualScheduler extends TaskScheduler {
   private final class ManualTask extends ScheduledTask {
     private long number; // the order of tasks that are due at the same time
 
-    ManualTask(Runnable task, long delay, long period) {
-      super(ManualScheduler.this, task, delay, period);
+    ManualTask(Runnable task, long dueAt, long period) {
+      super(ManualScheduler.this, task, dueAt, period);
     }
 
     @Override

@@ -36,6 +36,8 @@ final class SystemScheduler extends TaskScheduler implements Runnable {
   static final SystemScheduler INSTANCE = new SystemScheduler();
   private static final int CANCELS_PER_WAKE_UP = 256; // one cancel in 256 makes the timer thread empty its inbox
 
+  // the time of this clock 36 years after the start of the process
+  private final long reference = System.nanoTime() + MAX_DELAY / 4;
   // timers that were set or cancelled, and that the timer thread has not processed yet
   final ConcurrentLinkedQueue<QueuedTask> inbox = new ConcurrentLinkedQueue<>();
   final SortedBlocks<QueuedTask> queue = new SortedBlocks<>(); // used by the timer thread only
@@ -59,7 +61,8 @@ final class SystemScheduler extends TaskScheduler implements Runnable {
 
   @Override
   public Timer scheduleAt(long time, Runnable task) {
-    return start(task, Math.max(0, time - System.nanoTime()), 0);
+    if (Environment.simulated != null) return start(task, Math.max(0, time - System.nanoTime()), 0);
+    return startAt(limited(time), task, 0);
   }
 
   @Override
@@ -67,9 +70,22 @@ final class SystemScheduler extends TaskScheduler implements Runnable {
     var simulation = Environment.simulated;
     Scheduler clock = simulation == null ? this : simulation.<Scheduler>instanceFor(this, () -> this);
     if (clock != this) return start(clock, task, Duration.ofNanos(delay), period);
-    var timer = new QueuedTask(Objects.requireNonNull(task, "task"), delay, period);
+    return startAt(System.nanoTime() + delay, task, period);
+  }
+
+  private Timer startAt(long dueAt, Runnable task, long period) {
+    var timer = new QueuedTask(Objects.requireNonNull(task, "task"), dueAt, period);
     timer.enqueue();
     return timer;
+  }
+
+  /**
+   * Returns the nearest time from 36 years before the start of the process to 146 years after it.
+   * So the difference of two times in the queue does not overflow. Reads no clock, because each
+   * read took a fifth of the time of setting a timer.
+   */
+  private long limited(long time) {
+    return reference + Math.clamp(time - reference, -MAX_DELAY / 2, MAX_DELAY / 4 * 3);
   }
 
   private static Timer start(Scheduler clock, Runnable task, Duration delay, long period) {
@@ -188,8 +204,8 @@ final class SystemScheduler extends TaskScheduler implements Runnable {
     private final int number = NUMBERS.incrementAndGet(); // the order of tasks due at the same time
     private volatile boolean isSeen; // false -> true by the timer thread, when it takes this from the inbox
 
-    QueuedTask(Runnable task, long delay, long period) {
-      super(SystemScheduler.this, task, delay, period);
+    QueuedTask(Runnable task, long dueAt, long period) {
+      super(SystemScheduler.this, task, dueAt, period);
     }
 
     @Override

@@ -11,7 +11,7 @@ import java.util.concurrent.TimeUnit;
 
 /** Base class of the library's schedulers: checks durations, and starts {@link ScheduledTask}s. */
 abstract class TaskScheduler implements Scheduler {
-  private static final long MAX_DELAY = Long.MAX_VALUE / 2; // ns
+  static final long MAX_DELAY = Long.MAX_VALUE / 2; // ns
 
   /**
    * Starts a timer.
@@ -67,11 +67,11 @@ abstract class TaskScheduler implements Scheduler {
     long dueAt; // when the task is due, in ns by the clock; written before the task is queued
     private volatile boolean open = true; // true -> false, by `cancel` or by the start of the only run
 
-    ScheduledTask(Scheduler clock, Runnable task, long delay, long period) {
+    ScheduledTask(Scheduler clock, Runnable task, long dueAt, long period) {
       this.clock = clock;
       this.task = task;
       this.period = period;
-      this.dueAt = clock.nanoTime() + delay;
+      this.dueAt = dueAt;
     }
 
     /** Adds this task to the queue of its scheduler. */

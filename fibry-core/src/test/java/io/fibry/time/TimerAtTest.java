@@ -77,6 +77,21 @@ class TimerAtTest {
   }
 
   @Test
+  void systemClockRunsTasksOfPastTimesBesideTaskOfFarFuture() {
+    var clock = Scheduler.system();
+    var farTimer = clock.scheduleAt(clock.nanoTime() + Long.MAX_VALUE, () -> log.add("far"));
+
+    for (long age : new long[] {0, SECOND.toNanos(), Long.MAX_VALUE / 2}) {
+      var taskRun = new CompletableFuture<Boolean>();
+      clock.scheduleAt(clock.nanoTime() - age, () -> taskRun.complete(true));
+      assertTrue(Patience.value(taskRun));
+    }
+
+    assertEquals(List.of(), log);
+    assertTrue(farTimer.cancel());
+  }
+
+  @Test
   void cancelledTimerDoesNotRun() {
     assertTrue(manualClock.scheduleAt(nanosOf(1), () -> log.add("manual")).cancel());
     assertTrue(movedClock.scheduleAt(nanosOf(1), () -> log.add("moved")).cancel());

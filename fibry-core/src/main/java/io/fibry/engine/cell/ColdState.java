@@ -42,7 +42,8 @@ public final class ColdState {
   private static final Queue<Object> EMPTY_STASH = new ConcurrentLinkedQueue<>(); // always empty
 
   private ExitReason reason; // the first reason that was set, or the reason of a kill
-  private boolean endBegun; // a thread has begun to end the attached parts
+  // a thread has begun to end the attached parts; written under the monitor, read also without it
+  private volatile boolean endBegun;
   private boolean announced; // a thread has begun to announce the end
   private boolean waitersNotified; // the exit signal is complete, or will be complete as soon as it is made
   private boolean hooksKilled; // whether the actor was killed when only its hooks remained
@@ -116,7 +117,7 @@ public final class ColdState {
     return parts.endCallbacks.add(callback);
   }
 
-  public synchronized boolean hasEndBegun() {
+  public boolean hasEndBegun() {
     return endBegun;
   }
 
