@@ -34,8 +34,9 @@ import java.util.function.Predicate;
  * that it can withdraw its entry. In most cases {@link #enter} calls no method after the entry has
  * entered.
  *
- * <p><b>Refused.</b> {@code ReentrantLock}: a StackOverflowError left it locked. A binary heap: a
- * comparator that throws breaks it, whereas a tree compares before it changes.
+ * <p><b>Refused.</b> {@code ReentrantLock}: a StackOverflowError left it locked. A binary heap: it
+ * compares when its first entry is taken, so a comparator that throws would fail the drain. A tree
+ * takes its first entry without a comparison.
  */
 public class GuardedQueue<E> {
   public enum EnterResult {
