@@ -96,7 +96,7 @@ public final class Budgets {
           MixedWork.before(ActorWorkloads::requests), ActorWorkloads::threadAndFuture, List.of(ONE_CARRIER)),
       new RatioBudget("inline-mixed", "inline ask(i), in a mixed process", "lock and unlock of a ReentrantLock", 16, 6,
           1_000_000, MixedWork.before(ActorWorkloads::inlineAsks), ActorWorkloads::lockedCounter, List.of()),
-      new RatioBudget("start", "processor time of a JVM with one actor", "a JVM with one virtual thread", 4.0, 2.75, 3,
+      new RatioBudget("start", "processor time of a JVM with one actor", "a JVM with one virtual thread", 3.0, 2.0, 3,
           StartWorkloads::actors, StartWorkloads::virtualThreads, List.of()),
       onCarriers("carriers-ask", "ask(i) of an actor, on carriers", "two virtual threads, a queue and a future", 1,
           1 / 1.6, CarrierWorkloads::asksOfActor, CarrierWorkloads::queueAndFuture));
