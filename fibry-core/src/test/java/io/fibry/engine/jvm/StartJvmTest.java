@@ -17,8 +17,8 @@ import org.junit.jupiter.api.TestInstance;
 
 /**
  * Tests the classes that a JVM loads for the first actor. Their number decides the processor time
- * of a start, which fibry-bench measures as the budget "start". The JVM has its default archive of
- * the JDK's classes, and none of ours.
+ * of a start, which fibry-bench measures as the budget "start". The JVM has the default archive of
+ * the JDK's classes, which contains no class of the library.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class StartJvmTest {
