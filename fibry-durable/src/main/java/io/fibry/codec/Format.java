@@ -25,7 +25,7 @@ public interface Format {
   /**
    * {@return a new writer, for one value}
    *
-   * @param likelyBytes the size of the last value of the codec; a format may reserve this many bytes
+   * @param likelyBytes how many bytes a format may reserve: the last value of the codec had as many
    */
   default FormatWriter newWriter(int likelyBytes) {
     return newWriter();
