@@ -84,8 +84,8 @@ class DurableBudgetsTest {
   }
 
   /**
-   * The measured heap may be negative, because the JVM may free more heap than so few keys or sleepers
-   * take.
+   * The measured heap may be negative, because the JVM may free more heap than so few keys or
+   * sleepers take.
    */
   @ParameterizedTest
   @ValueSource(strings = {"durable-heap", "durable-sleep"})
