@@ -75,8 +75,16 @@ final class PoolStressRound {
   private volatile boolean poolEnded; // `waitForExit` has returned
 
   PoolStressRound(SplittableRandom random, List<String> strategies) {
+    this(random, PoolKind.values()[random.nextInt(PoolKind.values().length)], strategies);
+  }
+
+  static PoolStressRound perMessage(SplittableRandom random) {
+    return new PoolStressRound(random, PoolKind.PER_MESSAGE, List.of("FIBER"));
+  }
+
+  private PoolStressRound(SplittableRandom random, PoolKind kind, List<String> strategies) {
     this.random = random;
-    this.kind = PoolKind.values()[random.nextInt(PoolKind.values().length)];
+    this.kind = kind;
     this.workers = 1 + random.nextInt(4);
     this.senders = 1 + random.nextInt(4);
     this.messagesPerSender = 20 + random.nextInt(100);

@@ -98,7 +98,7 @@ class ArchitectureTest extends ArchitectureRules {
       entry(Set.of("GuardedQueue", "SelectiveReceive"), "a part of GuardedQueue, in a separate file"),
       entry(Set.of("KeyLanes", "PoolEntry", "WorkerSlot"),
           "an entry refers to its lane and its worker, and both refer to the entry"),
-      entry(Set.of("WorkerSet", "PoolCell", "Worker"), "a pool and its workers"),
+      entry(Set.of("WorkerSet", "PoolCell", "PoolWorker", "Worker"), "a pool and its workers"),
       entry(Set.of("DefaultActorBuilder", "DefaultStatefulBuilder"),
           "a builder, and the builder that its initialState returns"),
       entry(Set.of("Entities", "EntityAddress", "DefaultEntities"), "an address finds or creates its entity"),

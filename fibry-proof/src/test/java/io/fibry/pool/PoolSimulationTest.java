@@ -20,6 +20,11 @@ class PoolSimulationTest {
   }
 
   @Test
+  void perMessagePoolGivesEachMessageOneOutcome() {
+    Seeds.play("pools per message", 500, PoolRounds::perMessage);
+  }
+
+  @Test
   void keyHasOneIncarnationAtATimeAndHandlesMessagesOnceInOrder() {
     Seeds.play("entities", 1_000, PoolRounds::entities);
   }

@@ -14,6 +14,16 @@ class YieldPointPoolTest {
   }
 
   @Test
+  void perMessagePoolGivesEachMessageOneOutcome() {
+    Seeds.playWithYieldPoints("pools per message", 300, PoolRounds::perMessage);
+  }
+
+  @Test
+  void killedPoolPerMessageBeginsNoMessageAfterItsEnd() {
+    Seeds.playWithYieldPoints("killed pools per message", 3_000, PoolRounds::killDuringSend);
+  }
+
+  @Test
   void keyHasOneIncarnationAtATimeAndHandlesMessagesOnceInOrder() {
     Seeds.playWithYieldPoints("entities", 300, PoolRounds::entities);
   }

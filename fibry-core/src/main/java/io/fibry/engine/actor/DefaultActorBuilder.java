@@ -417,7 +417,10 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
       throw new IllegalArgumentException("a pool by key keeps the messages of a key in the order they came, and a "
           + "priority mailbox does not; give it another mailbox");
     EngineClasses.initializeMailboxes();
-    var pool = loadedWhenMade(new PoolCell(behavior, new SharedQueue<>(mailbox, poolSpec, scheduler()::nanoTime)));
+    var queue = new SharedQueue<>(mailbox, poolSpec, scheduler()::nanoTime);
+    // a resident worker has a thread of its own, and is worth keeping for later messages
+    boolean keepsWorkers = !poolSpec.isPerMessage() || behavior.settings.strategy().isResident();
+    var pool = loadedWhenMade(keepsWorkers ? new PoolCell(behavior, queue) : new PerMessagePool(behavior, queue));
     admit(pool);
     ((PoolCell) pool).open();
     return pool;

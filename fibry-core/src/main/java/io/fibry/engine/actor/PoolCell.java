@@ -33,15 +33,15 @@ import java.util.concurrent.atomic.AtomicInteger;
  * <p>A pool ends when all messages before its pill have begun. Messages after the pill are disposed
  * of, and each worker gets a pill. The thread that ends the last worker starts the pool's hooks.
  */
-final class PoolCell extends GuardedCell {
+class PoolCell extends GuardedCell {
   private static final int MAX_COUNTED_FAILURES = 10; // more do not lengthen the backoff of recover
 
   private final SharedQueue<Object> queue;
-  private final ActorBehavior workerBehavior;
-  private final WorkerSet workers = new WorkerSet();
+  final ActorBehavior workerBehavior;
+  final WorkerSet workers = new WorkerSet();
   // nodes whose disposal failed; the thread that ends the pool disposes of them
   private final Queue<Object> undisposedNodes = new ConcurrentLinkedQueue<>();
-  private final AtomicInteger lastWorkerNumber = new AtomicInteger();
+  final AtomicInteger lastWorkerNumber = new AtomicInteger();
   // whether each worker has got its pill; cleared by a thread that finds that a worker needs
   // another pill
   private volatile boolean arePillsSent;
@@ -226,20 +226,24 @@ final class PoolCell extends GuardedCell {
     if (queue.mayServe()) begin();
   }
 
-  void workerExited(Worker worker) {
+  /** Removes a worker that has ended, or has left the pool. */
+  void removeWorker(PoolWorker worker) {
     workers.remove(worker);
     try {
-      if (workerBehavior.settings.strategy().isShutDown()) stopAccepting(worker.extras().reason());
+      endIfExecutorShutDown(worker);
     } finally {
-      removeSlot(worker.slot);
+      removeSlot(worker.slot());
     }
+  }
+
+  /** Called when a worker has ended, perhaps because its executor was shut down. */
+  final void endIfExecutorShutDown(PoolWorker worker) {
+    if (workerBehavior.settings.strategy().isShutDown()) stopAccepting(worker.extras().reason());
   }
 
   private void removeSlot(WorkerSlot<Object> slot) {
     queue.removeSlot(slot);
-    StackProbe.probe(); // takeDeserted returns true only once: this thread must then be able to finish
-    if (queue.takeDeserted()) startHooks();
-    else if (queue.mayServe()) begin();
+    if (!startHooksIfDeserted() && queue.mayServe()) begin();
   }
 
   // ---- the end
@@ -265,8 +269,7 @@ final class PoolCell extends GuardedCell {
       disposeOrKeep(node);
     } while (node != null);
     if (!arePillsSent) sendPills();
-    StackProbe.probe(); // takeDeserted returns true only once: this thread must then be able to finish
-    if (queue.takeDeserted()) startHooks();
+    startHooksIfDeserted();
   }
 
   private void disposeOrKeep(Object node) {
@@ -300,14 +303,17 @@ final class PoolCell extends GuardedCell {
     return false;
   }
 
-  /** Starts the drain that runs the hooks, on a thread of the strategy. */
-  private void startHooks() {
+  /** Starts the drain that runs the hooks, on a thread of the strategy, after the last worker. */
+  final boolean startHooksIfDeserted() {
+    StackProbe.probe(); // takeDeserted returns true only once: this thread must then be able to finish
+    if (!workers.isEmpty() || !queue.takeDeserted()) return false;
     synchronized (extras()) { // a killer reads pillTaken under this monitor, before it interrupts the hooks
       pillTaken = true;
       hooksPending = true;
     }
     stranded = Envelope.NOTHING; // a plain assignment cannot fail, so no error loses the hooks
     startStranded();
+    return true;
   }
 
   /**
@@ -346,7 +352,7 @@ final class PoolCell extends GuardedCell {
    * Marks the pool as stranded if the worker is stranded, so that the next sender to the pool
    * rescues both.
    */
-  private void strandIfStranded(Worker worker) {
+  private void strandIfStranded(PoolWorker worker) {
     if (worker.isStranded()) stranded = Envelope.NOTHING;
   }
 
@@ -400,13 +406,21 @@ final class PoolCell extends GuardedCell {
 
   @Override
   public Activity activity() {
-    int busyWorkers = queue.busyWorkers();
+    int busyWorkers = busyWorkers();
     return Activity.ofPool(state(busyWorkers), busyWorkers, workers.size());
+  }
+
+  int busyWorkers() {
+    return queue.busyWorkers();
   }
 
   private ActorState state(int busyWorkers) {
     if (isCutOff()) return ActorState.CUT_OFF;
     return hasReachedPill() ? ActorState.ENDING : ActorInspector.stateOfPool(workers, busyWorkers);
+  }
+
+  final void addToCounts(int handled, int failed) {
+    workers.addToCounts(handled, failed);
   }
 
   @Override

@@ -1,7 +1,6 @@
 package io.fibry.engine.actor;
 
 import io.fibry.engine.cell.ActorBehavior;
-import io.fibry.engine.cell.Cell;
 import io.fibry.engine.queue.WorkerSlot;
 
 /**
@@ -10,27 +9,19 @@ import io.fibry.engine.queue.WorkerSlot;
  * requests, and the pill. The worker needs the last node of its own queue to release its right to
  * run. So it keeps that node while it handles nodes of the pool's queue.
  */
-final class Worker extends ActorCell {
+final class Worker extends PoolWorker {
   final WorkerSlot<Object> slot;
-  private final PoolCell pool;
-  final int number;
   private Object ownNode; // the last node of the worker's own queue that the drain reached; used by the drain only
   private boolean isAtPoolNode; // whether the drain is at a node of the pool's queue; used by the drain only
 
   Worker(ActorBehavior behavior, PoolCell pool, WorkerSlot<Object> slot, int number) {
-    super(behavior);
-    this.pool = pool;
+    super(behavior, pool, number);
     this.slot = slot;
-    this.number = number;
-    if (pool.label() != null) setIdentity(name(), null); // the label becomes the name of the worker's thread
   }
 
-  /**
-   * Gives the worker the message of its slot. If this method throws, the worker has not got the
-   * message.
-   */
-  void deliver(Object node) {
-    push(node, node);
+  @Override
+  WorkerSlot<Object> slot() {
+    return slot;
   }
 
   @Override
@@ -101,16 +92,6 @@ final class Worker extends ActorCell {
 
   @Override
   protected void forgetEnded() {
-    pool.workerExited(this);
-  }
-
-  @Override
-  public Cell publicCell() {
-    return pool;
-  }
-
-  @Override
-  public String name() {
-    return pool.name() + "/" + number;
+    pool.removeWorker(this);
   }
 }

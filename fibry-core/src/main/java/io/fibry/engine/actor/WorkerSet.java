@@ -8,29 +8,33 @@ import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.ConcurrentSkipListSet;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAdder;
 
-/** The living workers of a pool, and the message counts of workers that have ended. Thread-safe. */
-final class WorkerSet implements Iterable<Worker> {
-  private final Set<Worker> workers =
-      new ConcurrentSkipListSet<>((a, b) -> Integer.compare(a.number, b.number));
-  // Message counts of workers that have ended; guarded by this. A worker is removed and its counts
-  // are added under one monitor, so that each message counts once
-  private long handledByEnded;
-  private long failedByEnded;
+/** The living workers of a pool, and the message counts of all its workers. Thread-safe. */
+final class WorkerSet implements Iterable<PoolWorker> {
+  private final Set<PoolWorker> workers = ConcurrentHashMap.newKeySet();
+  private final LongAdder handled = new LongAdder();
+  private final LongAdder failed = new LongAdder();
 
-  void add(Worker worker) {
+  void add(PoolWorker worker) {
     workers.add(worker);
   }
 
-  synchronized void remove(Worker worker) {
+  void remove(PoolWorker worker) {
     workers.remove(worker);
-    handledByEnded += worker.handled();
-    failedByEnded += worker.failed();
+  }
+
+  /**
+   * Returns whether the set has no worker. Searches for a worker, because the size of a
+   * ConcurrentHashMap may be 0 for a moment while other threads add and remove workers.
+   */
+  boolean isEmpty() {
+    return !workers.iterator().hasNext();
   }
 
   @Override
-  public Iterator<Worker> iterator() {
+  public Iterator<PoolWorker> iterator() {
     return workers.iterator();
   }
 
@@ -45,23 +49,21 @@ final class WorkerSet implements Iterable<Worker> {
   }
 
   List<WorkerSlot<Object>> slots() {
-    return workers.stream().map(worker -> worker.slot).toList();
+    return workers.stream().map(PoolWorker::slot).toList();
   }
 
+  void addToCounts(int newlyHandled, int newlyFailed) {
+    if (newlyHandled > 0) handled.add(newlyHandled);
+    if (newlyFailed > 0) failed.add(newlyFailed);
+  }
+
+  /** Includes the completed steps of each MultiStepMessage in progress. */
   long handled() {
-    long countOfEnded;
-    List<Worker> livingWorkers;
-    synchronized (this) {
-      countOfEnded = handledByEnded;
-      livingWorkers = List.copyOf(workers);
-    }
-    // outside the monitor: a MultiStepMessage in progress is asked for its completed steps, which
-    // is user code
-    return countOfEnded + livingWorkers.stream().mapToLong(Cell::handled).sum();
+    return handled.sum() + workers.stream().mapToLong(Cell::handled).sum();
   }
 
-  synchronized long failed() {
-    return failedByEnded + workers.stream().mapToLong(Cell::failed).sum();
+  long failed() {
+    return failed.sum();
   }
 
   /**

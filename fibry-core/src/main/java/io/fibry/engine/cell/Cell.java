@@ -186,9 +186,8 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   }
 
   /**
-   * Called by the drain before it suspends the actor. Returns the node at which to continue.
-   *
-   * @param handled whether the node has been handled
+   * Called by the drain before it suspends the actor, at a node that was handled or not. Returns
+   * the node at which to continue.
    */
   protected Object beforeSuspension(Object node, boolean handled) {
     return node;
@@ -279,17 +278,19 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     VarHandle.storeStoreFence(); // a thread that gets the sink through a data race sees the object
   }
 
-  /**
-   * Returns the object that has the actor's own counts. Returns null if the actor has no name and
-   * its scope does not list it, because its counts are then never shown, or if there is no memory.
-   */
-  final NameAndCounts ownCounts() {
-    if (details == null && !owner().isMember(null)) return null;
+  /** Returns the actor that counts the restarts of this actor against a budget. */
+  protected Cell budgetOwner() {
+    return this;
+  }
+
+  /** Adds to the actor's own counts, unless they are never shown. Called by the drain. */
+  protected void addToOwnCounts(int handled, int failed) {
+    if (details == null && !owner().isMember(null)) return; // it has no name, and its scope does not list it
     try {
-      return details();
-    } catch (OutOfMemoryError noMemory) { // the message is then missing only in the actor's own counts
-      return null;
-    }
+      var ownCounts = details();
+      if (handled > 0) ownCounts.handled += handled;
+      if (failed > 0) ownCounts.failed += failed;
+    } catch (OutOfMemoryError noMemory) {} // the message is then missing only in the actor's own counts
   }
 
   public final String label() {

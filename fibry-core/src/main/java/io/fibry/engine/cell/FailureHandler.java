@@ -174,10 +174,9 @@ public final class FailureHandler {
 
   private static void count(HandlerContext context, Throwable failure) {
     var cell = context.cell;
-    var ownCounts = cell.ownCounts();
     context.countOutcome(EngineMessage.unwrap(context.message), true);
     var reason = RequestFailures.requestExceptionIn(failure) == null ? Reason.FAILED : Reason.NESTED_REQUEST_FAILED;
-    if (ownCounts != null && reason == Reason.FAILED) ownCounts.failed++;
+    if (reason == Reason.FAILED) cell.addToOwnCounts(0, 1);
     if (context.request != null) cell.owner().accounts().countUnhandled(reason);
     else DeadLetters.add(cell, context.message, reason, failure);
   }
@@ -189,7 +188,8 @@ public final class FailureHandler {
     if (policy.kind() == Kind.RESUME && policy.backoff().isEmpty()) return Decision.RESUME;
     if (policy.kind() == Kind.STOP) return Decision.STOP;
     if (policy.kind() != Kind.RESTART && policy.kind() != Kind.RESUME) return null;
-    long pause = cell.extras().recovery().countRestart(policy, cell.owner().options().scheduler());
+    var counted = policy.budget().isPresent() ? cell.budgetOwner() : cell;
+    long pause = counted.extras().recovery().countRestart(policy, cell.owner().options().scheduler());
     if (pause == RestartBudget.EXCEEDED) return null;
     return new Decision(policy.kind() == Kind.RESUME ? Verdict.RESUME : Verdict.RESTART, pause);
   }

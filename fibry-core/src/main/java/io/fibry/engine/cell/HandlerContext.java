@@ -187,8 +187,7 @@ public abstract class HandlerContext extends Wait.WaitingHandler implements Acto
       return;
     }
     cell.owner().accounts().countHandled(newlyHandled);
-    var ownCounts = cell.ownCounts();
-    if (ownCounts != null) ownCounts.handled += newlyHandled;
+    cell.addToOwnCounts(newlyHandled, 0);
   }
 
   private void checkOnHandlerThread() {

@@ -383,7 +383,7 @@ public class GuardedQueue<E> {
   }
 
   final void markGone(QueueEntry<E> entry) {
-    entry.setState(QueueEntry.GONE);
+    entry.setGone();
     if (!entry.isPill) entryCount--;
     if (waitEstimator != null) waitEstimator.depart();
     if (entry.isCounted && arrivals != null) arrivals.depart();

@@ -73,6 +73,10 @@ public class QueueEntry<E> {
     STATE.setRelease(this, newState);
   }
 
+  final void setGone() {
+    setState(GONE);
+  }
+
   public boolean isBlocked() {
     return state == BLOCKED;
   }

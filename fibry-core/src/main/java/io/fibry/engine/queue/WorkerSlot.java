@@ -20,6 +20,21 @@ public final class WorkerSlot<E> {
 
   WorkerSlot() {}
 
+  /** Makes the slot of a worker that gets its message without a queue. */
+  public static <E> WorkerSlot<E> of(Object worker) {
+    var slot = new WorkerSlot<E>();
+    slot.worker = worker;
+    return slot;
+  }
+
+  /** Makes the entry of a message that this slot's worker gets without a queue. */
+  public QueueEntry<E> givenEntry() {
+    var entry = new PoolEntry<E>(null, null, 1, null);
+    entry.slot = this;
+    entry.setGone();
+    return entry;
+  }
+
   void hold(PoolEntry<E> entry) {
     heldEntry = entry;
     item = entry.item;

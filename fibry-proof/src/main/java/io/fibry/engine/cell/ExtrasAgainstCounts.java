@@ -31,7 +31,7 @@ public class ExtrasAgainstCounts {
 
   @Actor
   public void drain() {
-    cell.ownCounts().handled += 2;
+    cell.addToOwnCounts(2, 0);
   }
 
   @Actor

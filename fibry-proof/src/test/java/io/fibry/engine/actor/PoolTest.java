@@ -26,6 +26,7 @@ import org.junit.jupiter.api.Test;
 @Tag("lincheck")
 class PoolTest {
   private static final int SCHEDULES = 3;
+  private static final int PER_MESSAGE_SCHEDULES = 120; // more, because these pools have no monitor
 
   /**
    * A pool that counts its handlers and states. Synchronized, because two workers may run at once.
@@ -38,6 +39,7 @@ class PoolTest {
     private int statesClosed;
     private int running;
     private int maxRunning;
+    private int lateHandlers; // handlers that began after the end of the pool
 
     TestPool(PoolSpec<Object> spec) {
       var scope = StressActors.scope(
@@ -70,6 +72,7 @@ class PoolTest {
 
     private synchronized void enter() {
       handled++;
+      if (pool.onExit().isDone()) lateHandlers++;
       maxRunning = Math.max(maxRunning, ++running);
     }
 
@@ -94,6 +97,7 @@ class PoolTest {
       assertTrue(pool.onExit().isDone(), () -> "the pool has not ended: " + pool.activity().text());
       assertEquals(statesCreated, statesClosed);
       assertEquals(1, pool.workersAndSelf().size());
+      assertEquals(0, lateHandlers);
       check(sent, workers);
     }
   }
@@ -170,6 +174,38 @@ class PoolTest {
       Schedules.join(sender, ender);
 
       test.checkEnded(2, 1);
+    });
+  }
+
+  @Test
+  void perMessagePoolHandlesMessageSentBeforePoisonPill() {
+    Schedules.modelCheck(PER_MESSAGE_SCHEDULES, () -> {
+      var test = new TestPool(PoolSpec.perMessage());
+
+      var sender = Schedules.start(() -> test.pool.sendMessage(1));
+      test.pool.sendMessage(2);
+      test.pool.sendPoisonPill();
+      Schedules.join(sender);
+
+      test.checkEnded(2, 2);
+      assertTrue(test.handled + test.deadLetters == 2 && test.handled >= 1);
+    });
+  }
+
+  @Test
+  void perMessagePoolEndsWhenKilledDuringTwoSends() {
+    Schedules.modelCheck(PER_MESSAGE_SCHEDULES, () -> {
+      var test = new TestPool(PoolSpec.perMessage());
+      test.pool.sendMessage(1);
+      var requests = new CompletableFuture<?>[1];
+
+      var sender = Schedules.start(() -> requests[0] = test.pool.sendMessageReturn((Object) 2));
+      var killer = Schedules.start(test.pool::kill);
+      test.pool.sendMessage(-1);
+      Schedules.join(sender, killer);
+
+      assertTrue(requests[0].isDone(), "a request has no outcome");
+      test.checkEnded(3, 3);
     });
   }
 }
