@@ -46,7 +46,9 @@ final class MessageWorker extends PoolWorker {
    */
   @Override
   protected boolean release(Object node) {
-    boolean isDone = messageNode == null; // read first: after the release, another drain may run
+    // read first, because after the release another drain may run. A worker that is being killed
+    // leaves at its end, after the dead-letter listener has been called
+    boolean isDone = messageNode == null && !isEnding();
     if (!super.release(node)) return false;
     if (isDone) pool.removeWorker(this);
     return true;
