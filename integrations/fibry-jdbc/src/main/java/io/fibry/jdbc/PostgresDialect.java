@@ -17,8 +17,8 @@ final class PostgresDialect {
    * small scans them, and hashes all rows for a join. When the tables have grown, such a plan is
    * many times slower. A plan that uses the wrong index is kept, too. So the store lets each
    * connection forget its plans again and again. Each statement of the store has an index for all
-   * its rows, except for the one row of {@code fibry_format}. Its scan has such a high estimate that
-   * the database would compile the query, so compilation is off.
+   * its rows, except for the one row of {@code fibry_format}. The estimate of its scan is so high
+   * that the database would compile the query, so compilation is off.
    */
   private static final String READ_BY_INDEX = """
       set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),

@@ -16,8 +16,8 @@ import java.util.List;
  * @param setTransactionOptions a format with the parameter %d. This query limits how long its
  * transaction may be idle (milliseconds), makes the commit wait for the disk, and makes all
  * statements read by index. Empty if the database needs no such options
- * @param forgetPlans makes the connection plan its statements again. Empty if the database notices by
- * itself that its tables have grown
+ * @param forgetPlans makes the connection plan its statements again. Empty if the database detects
+ * by itself that its tables have grown
  * @param setReadOptions a query and a semicolon before a query that may be a transaction of its
  * own. It makes that query read by index. Empty if the database needs no such options
  * @param setLockLimit a query that makes the transaction fail if it waits longer than a tenth of a
@@ -73,7 +73,9 @@ record SqlDialect(List<String> schema, boolean sendsTogether, String setTransact
       from {rows} g (kind, actor, life, last, number, millis, whole, body)
       where\s""" + IS_ACCEPTED;
 
-  /** Deletes the turns of actors before an accepted turn (columns kind, actor, life, last, number). */
+  /**
+   * Deletes the turns of actors before an accepted turn (columns kind, actor, life, last, number).
+   */
   static final String DELETE_REPLACED_TURNS = """
       merge into fibry_turn t
       using (select g.kind, g.actor, g.number

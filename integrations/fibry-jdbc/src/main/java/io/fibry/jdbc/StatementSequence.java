@@ -20,13 +20,13 @@ final class StatementSequence {
 
   private static final RowReader NO_ROWS = row -> {};
 
-  private record Step(String sql, StatementRows parameters, RowReader reader) {
+  private record BoundStatement(String sql, StatementRows parameters, RowReader reader) {
     String text() {
       return parameters.complete(sql);
     }
   }
 
-  private final List<Step> steps = new ArrayList<>();
+  private final List<BoundStatement> steps = new ArrayList<>();
 
   /** Adds a query, unless its text is empty. Its rows are ignored. */
   StatementSequence add(String query) {
@@ -40,7 +40,7 @@ final class StatementSequence {
 
   /** Adds a statement. The reader gets each row that it returns. */
   StatementSequence add(String sql, StatementRows parameters, RowReader reader) {
-    steps.add(new Step(sql, parameters, reader));
+    steps.add(new BoundStatement(sql, parameters, reader));
     return this;
   }
 
@@ -53,7 +53,7 @@ final class StatementSequence {
   void runTogether(Connection connection) throws SQLException {
     if (steps.isEmpty()) return;
     try (var statement =
-        connection.prepareStatement(steps.stream().map(Step::text).collect(Collectors.joining(";\n")))) {
+        connection.prepareStatement(steps.stream().map(BoundStatement::text).collect(Collectors.joining(";\n")))) {
       int parameterCount = 0;
       for (var step : steps) parameterCount = step.parameters.set(connection, statement, step.sql, parameterCount);
       statement.execute();
@@ -73,7 +73,7 @@ final class StatementSequence {
     }
   }
 
-  private static void readRows(PreparedStatement statement, Step step) throws SQLException {
+  private static void readRows(PreparedStatement statement, BoundStatement step) throws SQLException {
     if (step.reader == NO_ROWS) return;
     try (var rows = statement.getResultSet()) {
       while (rows.next()) step.reader.read(rows);

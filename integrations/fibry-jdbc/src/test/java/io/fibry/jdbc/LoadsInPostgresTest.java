@@ -51,8 +51,8 @@ class LoadsInPostgresTest extends LoadsContract {
         longFrom("select sum(idx_tup_read) from pg_stat_user_indexes where schemaname = current_schema");
 
     assertTrue(scannedRows <= ACTORS, scannedRows + " rows were read by scans of whole tables");
-    // Two statements per actor read all turns of the kind, as long as the wrong index seems to be as
-    // good. If their plans stayed, they would read 300 rows each.
+    // While the table is small, two statements per actor may use the wrong index and read all turns
+    // of the kind. If these plans stayed, each of them would read 300 rows per actor.
     assertTrue(indexedRows <= 450 * ACTORS, indexedRows + " rows were read by indexes");
   }
 
