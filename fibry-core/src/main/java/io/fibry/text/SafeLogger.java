@@ -9,7 +9,7 @@ import org.slf4j.helpers.MessageFormatter;
 import org.slf4j.spi.LocationAwareLogger;
 
 /**
- * A logger that throws nothing. A provider of slf4j is foreign code, and it calls the
+ * A logger whose calls that log throw nothing. A provider of slf4j is foreign code, and it calls the
  * {@code getMessage} of logged exceptions, which is user code. If a call fails, it is repeated with
  * a stand-in for the exception, which has the class and the stack of the exception. Markers are
  * ignored, because the library uses none.
@@ -48,13 +48,13 @@ public final class SafeLogger extends AbstractLogger {
       log(level, marker, pattern, arguments, failure);
     } catch (Throwable thrown) {
       rethrowIfFatal(thrown);
-      if (failure != null) logStandIn(level, marker, pattern, arguments, new StandIn(failure));
+      if (failure != null) logStandIn(level, marker, pattern, arguments, failure);
     }
   }
 
-  private void logStandIn(Level level, Marker marker, String pattern, Object[] arguments, StandIn standIn) {
+  private void logStandIn(Level level, Marker marker, String pattern, Object[] arguments, Throwable failure) {
     try {
-      log(level, marker, pattern, arguments, standIn);
+      log(level, marker, pattern, arguments, new StandIn(failure));
     } catch (Throwable thrown) { // the provider itself is broken, so the line is lost
       rethrowIfFatal(thrown);
     }
