@@ -9,10 +9,10 @@ import org.slf4j.helpers.MessageFormatter;
 import org.slf4j.spi.LocationAwareLogger;
 
 /**
- * A logger whose calls that log throw nothing. A provider of slf4j is foreign code, and it calls the
- * {@code getMessage} of logged exceptions, which is user code. If a call fails, it is repeated with
- * a stand-in for the exception, which has the class and the stack of the exception. Markers are
- * ignored, because the library uses none.
+ * A logger whose calls that log throw nothing. A provider of slf4j is foreign code, and it calls
+ * the {@code getMessage} of logged exceptions, which is user code. If a call fails, it is repeated
+ * with a stand-in for the exception, which has the class and the stack of the exception. Markers
+ * are ignored, because the library uses none.
  */
 public final class SafeLogger extends AbstractLogger {
   private static final long serialVersionUID = 1;
