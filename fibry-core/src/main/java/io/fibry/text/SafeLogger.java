@@ -70,13 +70,12 @@ public final class SafeLogger extends AbstractLogger {
       return;
     }
     String text = MessageFormatter.basicArrayFormat(pattern, arguments);
-    switch (level) {
-      case ERROR -> logger.error(text, failure);
-      case WARN -> logger.warn(text, failure);
-      case INFO -> logger.info(text, failure);
-      case DEBUG -> logger.debug(text, failure);
-      case TRACE -> logger.trace(text, failure);
-    }
+    // a switch of the enum would need one more class, which cannot be loaded without a file descriptor
+    if (level == Level.ERROR) logger.error(text, failure);
+    else if (level == Level.WARN) logger.warn(text, failure);
+    else if (level == Level.INFO) logger.info(text, failure);
+    else if (level == Level.DEBUG) logger.debug(text, failure);
+    else logger.trace(text, failure);
   }
 
   /** Takes the place of an exception that cannot be printed. */
