@@ -36,7 +36,6 @@ class LambdaLinkingRulesTest {
       "cell/FailureHandler.restart", "cell/FailureHandler.report", // in simulations only
       "cell/Watches.watch", // called by a handler
       "jvm/GuaranteedStart.watch", // in simulations only
-      "jvm/DaemonThreads.unstarted", "jvm/EngineThreads.starter", // called by initializers
       "jvm/StackTraces.of", "jvm/MessageTexts.describeBounded", // texts
       "message/AnswerFuture.completeAsync", // called by a user
       "message/Deadline.awaitByClock", // with a clock that a test advances
