@@ -10,6 +10,7 @@ import io.fibry.Request;
 import io.fibry.Strategy;
 import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.cluster.spi.WireMessage;
+import io.fibry.cluster.wire.Destination;
 import io.fibry.codec.Codec;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
@@ -21,6 +22,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -37,6 +39,16 @@ class PromptDeliveryTest {
 
   record Sum() implements Entry, Request<Sum, Integer> {}
 
+  /** A request whose decoding runs code of the test. */
+  record Probe() implements Entry, Request<Probe, Integer> {
+    private static final AtomicReference<Runnable> DURING_DECODING = new AtomicReference<>(() -> {});
+
+    Probe {
+      DURING_DECODING.get().run();
+    }
+  }
+
+  private static final String CANCELLATIONS = "fb.shop.c";
   private static final String SUBJECT = "fb.shop.n.counter";
   private static final Codec<Entry> CODEC = Codec.of(Entry.class);
 
@@ -44,6 +56,7 @@ class PromptDeliveryTest {
   private final ConcurrentLinkedQueue<Runnable> tasks = new ConcurrentLinkedQueue<>(); // of stalled actors
   private volatile boolean isStalled; // whether the actors of stalledScope handle nothing
   private final CompletableFuture<Consumer<WireMessage>> reader = new CompletableFuture<>(); // of the subject
+  private final CompletableFuture<Consumer<WireMessage>> cancellationReader = new CompletableFuture<>();
   private final LinkedBlockingQueue<Thread> handlerThreads = new LinkedBlockingQueue<>();
   private final LinkedBlockingQueue<Thread> replyThreads = new LinkedBlockingQueue<>();
   private final CountDownLatch mayHandle = new CountDownLatch(1); // whether actor and transport may continue
@@ -71,6 +84,8 @@ class PromptDeliveryTest {
       if (method.getName().equals("publishesWithoutWait")) return publishesWithoutWait;
       if (method.getName().equals("subscribe") && arguments[0].equals(SUBJECT))
         reader.complete((Consumer<WireMessage>) arguments[2]);
+      if (method.getName().equals("subscribe") && arguments[0].equals(CANCELLATIONS))
+        cancellationReader.complete((Consumer<WireMessage>) arguments[2]);
       if (method.getName().equals("publish") && ((WireMessage) arguments[0]).header("Fb-S").isPresent())
         onReply(publishesWithoutWait);
       return call.pass();
@@ -89,6 +104,7 @@ class PromptDeliveryTest {
       switch (entry) {
         case Add add -> sum[0] += add.amount;
         case Sum request -> context.reply(request, sum[0]);
+        case Probe request -> context.reply(request, sum[0]);
       }
     });
   }
@@ -141,6 +157,28 @@ class PromptDeliveryTest {
       Patience.value(reader).accept(WireMessage.oneWay(SUBJECT, Map.of(), bytes));
 
       assertEquals(0, counter.ask(new Sum()));
+    }
+  }
+
+  @Test
+  void requestCancelledDuringDecodingIsNotHandled() {
+    try (var node = join(scope, true)) {
+      var counter = newCounter(Mailbox.unbounded());
+      counter.execute(() -> Patience.await(mayHandle));
+      node.expose("counter", Entry.class, counter);
+      var request = new WireMessage(SUBJECT, Optional.of("replies"), Map.of(Destination.MESSAGE_ID, "b.1.1"),
+          CODEC.encode(new Probe()));
+      Probe.DURING_DECODING.set(() -> Patience.value(cancellationReader)
+          .accept(WireMessage.oneWay(CANCELLATIONS, Map.of(Destination.MESSAGE_ID, "b.1.1"), new byte[0])));
+
+      Patience.value(reader).accept(request);
+      mayHandle.countDown();
+
+      assertEquals(0, counter.ask(new Sum()));
+      assertEquals(1, handlerThreads.size()); // of Sum
+      assertEquals(0, node.health().pendingRequests());
+    } finally {
+      Probe.DURING_DECODING.set(() -> {});
     }
   }
 

@@ -24,8 +24,9 @@ import org.slf4j.LoggerFactory;
  * An offer: gives messages of other nodes to an actor of this node. The thread of the transport
  * must not wait. So it sends to the actor itself only if that never waits; see
  * {@link PromptReceiver}. Otherwise the messages wait in the mailbox of a second actor, the gate,
- * until the offered actor has capacity. When the offer ends, its subscription ends first, so that
- * the actor still gets the messages that have arrived.
+ * until the offered actor has capacity. The gate refuses messages when it is full; messages that
+ * pass no gate are bounded by the mailbox of the offered actor only. When the offer ends, its
+ * subscription ends first, so that the actor still gets the messages that have arrived.
  */
 public final class ExposedActor<M> extends ForwardingExitable<ExposedActor<M>> {
   private static final int MAX_WAITING = 4_096; // messages in the mailbox of the gate
@@ -127,10 +128,14 @@ public final class ExposedActor<M> extends ForwardingExitable<ExposedActor<M>> {
 
   /** Gives a message to the actor. No earlier message waits in the gate, so none is overtaken. */
   private void deliverPromptly(WireMessage wire) {
+    var message = new InboundMessage(wire, this, clock.nanoTime());
+    dispatcher.requests().addWaiting(message); // another thread of the transport may cancel it
     try {
-      deliver(wire);
+      message.withRemainingTime(clock).ifPresent(this::deliver);
     } catch (Throwable error) { // from the codec: the thread of the transport must survive
       LoggerFactory.getLogger(Cluster.class).error("'{}' does not get {}", dispatcher.description(), wire, error);
+    } finally {
+      dispatcher.requests().removeWaiting(message);
     }
   }
 

@@ -35,7 +35,8 @@ import org.slf4j.LoggerFactory;
  * <li>A request that a living, connected node has is named once in each fifth of a lease. So its
  * asker misses at least three keep-alives in a row before the request fails. While a request
  * travels between two nodes, no node names it. {@code PartitionGate} names it from its arrival
- * until the gate delivers or forwards it, also while it waits for capacity.
+ * until the gate delivers or forwards it, also while it waits for capacity. {@link ExposedActor}
+ * names it from its arrival until it is delivered, with or without a gate.
  * {@link InboundDispatcher} names it from its delivery until the answer.
  * <li>A request that no node has is not named: its message was lost, its owner was killed, its
  * owner lapsed and dropped it, or its answer was lost. It fails at the latest when the longest

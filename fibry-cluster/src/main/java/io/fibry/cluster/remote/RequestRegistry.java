@@ -15,7 +15,8 @@ import java.util.function.Predicate;
 /**
  * Requests that are not answered yet: requests of other nodes that this node has, and requests that
  * this node has sent. A request waits in a gate until its actor can take it: the
- * {@code PartitionGate} of its partition, or the gate of an {@link ExposedActor}. Askers may cancel
+ * {@code PartitionGate} of its partition, or the gate of an {@link ExposedActor}. A request that
+ * needs no gate counts as waiting while the thread of the transport decodes it. Askers may cancel
  * their requests; {@link RequestKeepAlive} tells askers which nodes have their requests.
  * Thread-safe.
  */
@@ -65,8 +66,9 @@ public final class RequestRegistry {
 
   /**
    * Adds a request that was passed to its actor. The request is removed when it is answered. Its
-   * message may have been cancelled while the actor's mailbox was full. This method adds the
-   * answer, and then reads whether the message is cancelled. {@link #cancel} cancels the message,
+   * message may have been cancelled while it was decoded, or while the actor's mailbox was full.
+   * The message is still among the waiting messages when this method is called. This method adds
+   * the answer, and then reads whether the message is cancelled. {@link #cancel} cancels the message,
    * and then searches for the answer. So no cancellation is missed.
    */
   public void addDelivered(WireMessage request, CompletableFuture<?> answer) {
