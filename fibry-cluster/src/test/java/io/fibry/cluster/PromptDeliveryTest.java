@@ -1,6 +1,7 @@
 package io.fibry.cluster;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Actor;
 import io.fibry.ActorContext;
@@ -72,6 +73,12 @@ class PromptDeliveryTest {
     if (!isStalled) for (var next = tasks.poll(); next != null; next = tasks.poll()) Thread.startVirtualThread(next);
   }
 
+  /** Runs the tasks of the actors again, so that the node can leave. */
+  private void letActorsOfNodeRun(ActorScope nodeScope) {
+    isStalled = false;
+    nodeScope.anonymous().newActor((String message) -> {}).sendMessage("lets all tasks run");
+  }
+
   private Cluster join(ActorScope nodeScope, boolean publishesWithoutWait) {
     var network = MemoryNetwork.create();
     return Cluster.join("shop", (app, name) -> record(network.connect(app, name), publishesWithoutWait),
@@ -126,8 +133,7 @@ class PromptDeliveryTest {
 
         assertEquals(7, counter.ask(new Sum()));
       } finally {
-        isStalled = false; // the node can leave
-        nodeScope.anonymous().newActor((String message) -> {}).sendMessage("lets all tasks run");
+        letActorsOfNodeRun(nodeScope);
       }
     }
   }
@@ -194,6 +200,25 @@ class PromptDeliveryTest {
       mayHandle.countDown();
 
       assertEquals(Patience.nextOf(handlerThreads), Patience.nextOf(replyThreads));
+    }
+  }
+
+  @Test
+  void answerIsSentAlthoughStrategyOfNodeRunsNoActors() {
+    mayHandle.countDown();
+    try (var nodeScope = ActorSystem.openScope("node", options -> options.withStrategy(Strategy.of(this::activate)));
+        var node = join(nodeScope, false)) {
+      node.expose("counter", Entry.class, newCounter(Mailbox.unbounded()));
+      isStalled = true;
+
+      try {
+        Patience.value(reader)
+            .accept(new WireMessage(SUBJECT, Optional.of("replies"), Map.of(), CODEC.encode(new Sum())));
+
+        assertTrue(Patience.nextOf(replyThreads).isVirtual());
+      } finally {
+        letActorsOfNodeRun(nodeScope);
+      }
     }
   }
 

@@ -1,6 +1,7 @@
 package io.fibry.cluster.remote;
 
 import io.fibry.ActorScope;
+import io.fibry.Strategy;
 import io.fibry.cluster.membership.InternalActors;
 import io.fibry.cluster.membership.Membership;
 import io.fibry.cluster.membership.NodeLease;
@@ -32,11 +33,13 @@ public record NodeContext(ActorScope scope, Scheduler clock, ClusterTransport tr
    * Returns an executor for code that sends the answers of an actor. If the transport never waits,
    * the code runs on the thread of the actor. Otherwise another actor runs it, so the answers of a
    * busy actor need few activations. Answers may also be sent after the offer of the actor has
-   * ended; so the scope does not end the other actor, which is garbage after its last answer.
+   * ended; so the scope does not end the other actor, which is garbage after its last answer. It
+   * runs on fibers, because the strategy of the scope may be a user's, or the thread of the sender.
    */
   public Executor newAnswerExecutor() {
     return transport.publishesWithoutWait() ? Runnable::run
-        : BlockBuilder.of(InternalActors.newBuilder(scope)).inOuterScope().newActor(message -> {});
+        : BlockBuilder.of(InternalActors.newBuilder(scope).strategy(Strategy.FIBER)).inOuterScope()
+            .newActor(message -> {});
   }
 
   /** {@return the text by which exceptions name a request of this node} */
