@@ -397,6 +397,7 @@ final class LocalNode implements Cluster {
       QueueWorkers.awaitOrKill(workers.values(), LEAVE_TIMEOUT);
       awaitArrivals();
       if (nodeContext.scope().isClosed()) nodeContext.scope().close(); // waits for the end of the actors
+      awaitSent();
       nodeContext.lease().announceLeave();
     } finally {
       closeAll();
@@ -414,6 +415,16 @@ final class LocalNode implements Cluster {
         Thread.currentThread().interrupt();
       }
     });
+  }
+
+  /** Waits until the answers are sent that the actors have given so far. */
+  private void awaitSent() {
+    try {
+      if (!nodeContext.requests().awaitSent(ARRIVAL_TIMEOUT))
+        LoggerFactory.getLogger(Cluster.class).warn("{} leaves before all of its answers are sent", this);
+    } catch (InterruptedException interrupt) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   private void closeAll() {

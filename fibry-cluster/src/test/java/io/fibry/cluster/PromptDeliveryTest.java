@@ -223,6 +223,21 @@ class PromptDeliveryTest {
   }
 
   @Test
+  void requestIsPendingUntilItsAnswerIsSent() {
+    try (var node = join(scope, false)) {
+      node.expose("counter", Entry.class, newCounter(Mailbox.unbounded()));
+
+      Patience.value(reader).accept(new WireMessage(SUBJECT, Optional.of("replies"),
+          Map.of(Destination.MESSAGE_ID, "b.1.1"), CODEC.encode(new Sum())));
+      Patience.nextOf(replyThreads);
+
+      assertEquals(1, node.health().pendingRequests()); // while the transport waits
+      mayHandle.countDown();
+      Patience.eventually(() -> node.health().pendingRequests() == 0);
+    }
+  }
+
+  @Test
   void actorDoesNotWaitUntilTransportHasSentAnswer() {
     try (var node = join(scope, false)) {
       var counter = newCounter(Mailbox.unbounded());

@@ -192,20 +192,34 @@ public record InboundDispatcher<M>(ClusterTransport transport, String descriptio
         : target.sendMessageReturn((Request<Object, R>) request);
     requests.addDelivered(wire, answer);
     // chained to `allOf`, so that the actor's thread may run it, and needs no fiber for it
-    CompletableFuture.allOf(answer).whenComplete((value, failure) -> onAnswer(() -> {
-      if (!answer.isCancelled()) // the asker still waits
-        sendAnswer(replyTo, request, failure == null ? answer.resultNow() : null, failure);
-    }));
+    CompletableFuture.allOf(answer).whenComplete((value, failure) -> {
+      if (answer.isCancelled()) requests.removeDelivered(wire, answer); // the asker has stopped waiting
+      else if (!isPassedToExecutor(() -> {
+        try {
+          sendAnswer(replyTo, request, failure == null ? answer.resultNow() : null, failure);
+        } finally {
+          requests.removeDelivered(wire, answer);
+        }
+      })) requests.removeDelivered(wire, answer);
+    });
   }
 
-  /** Sends an answer. Called on the thread of the actor, which must not wait. */
-  private void onAnswer(Runnable sending) {
+  /**
+   * Lets the executor run code that sends an answer. Called on a thread that must not wait, such as
+   * the thread of the actor.
+   *
+   * @return false if the answer is not sent, because the node has ended
+   */
+  private boolean isPassedToExecutor(Runnable sending) {
     try {
       answerExecutor.execute(sending);
+      return true;
     } catch (StackOverflowError deepHandler) { // a fiber has a stack of its own
       Thread.startVirtualThread(sending);
+      return true;
     } catch (RejectedExecutionException nodeHasEnded) {
       LoggerFactory.getLogger(Cluster.class).debug("an answer of '{}' was not sent", description, nodeHasEnded);
+      return false;
     }
   }
 

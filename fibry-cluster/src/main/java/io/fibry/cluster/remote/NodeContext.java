@@ -33,13 +33,15 @@ public record NodeContext(ActorScope scope, Scheduler clock, ClusterTransport tr
    * Returns an executor for code that sends the answers of an actor. If the transport never waits,
    * the code runs on the thread of the actor. Otherwise another actor runs it, so the answers of a
    * busy actor need few activations. Answers may also be sent after the offer of the actor has
-   * ended; so the scope does not end the other actor, which is garbage after its last answer. It
+   * ended; so the scope does not end the other actor, which is garbage after its last answer. A
+   * node that leaves waits for these answers; see {@link RequestRegistry#awaitSent}. The actor
    * runs on fibers, because the strategy of the scope may be a user's, or the thread of the sender.
    */
   public Executor newAnswerExecutor() {
-    return transport.publishesWithoutWait() ? Runnable::run
-        : BlockBuilder.of(InternalActors.newBuilder(scope).strategy(Strategy.FIBER)).inOuterScope()
-            .newActor(message -> {});
+    if (transport.publishesWithoutWait()) return Runnable::run;
+    var sender = BlockBuilder.of(InternalActors.newBuilder(scope).strategy(Strategy.FIBER)).inOuterScope()
+        .newActor(message -> {});
+    return sending -> requests.send(sender, sending);
   }
 
   /** {@return the text by which exceptions name a request of this node} */

@@ -37,7 +37,7 @@ import org.slf4j.LoggerFactory;
  * travels between two nodes, no node names it. {@code PartitionGate} names it from its arrival
  * until the gate delivers or forwards it, also while it waits for capacity. {@link ExposedActor}
  * names it from its arrival until it is delivered, with or without a gate.
- * {@link InboundDispatcher} names it from its delivery until the answer.
+ * {@link InboundDispatcher} names it from its delivery until its answer was sent.
  * <li>A request that no node has is not named: its message was lost, its owner was killed, its
  * owner lapsed and dropped it, or its answer was lost. It fails at the latest when the longest
  * lease of the members has passed since its last keep-alive.

@@ -10,6 +10,12 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
 
 /**
@@ -37,6 +43,8 @@ public final class RequestRegistry {
 
   private final Map<String, InboundMessage> waitingMessages = new ConcurrentHashMap<>(); // in a gate, by id
   private final Map<String, CompletableFuture<?>> pendingAnswers = new ConcurrentHashMap<>(); // of asked actors, by id
+  private final AtomicInteger unsentCount = new AtomicInteger(); // answers that wait for the transport
+  private volatile CompletableFuture<Void> sentWaiter; // completed when no answer is unsent; null before the node leaves
   private final Map<String, OpenRequest> sentRequests = new ConcurrentHashMap<>(); // by this node, by id
 
   // ---- requests of other nodes
@@ -65,8 +73,8 @@ public final class RequestRegistry {
   }
 
   /**
-   * Adds a request that was passed to its actor. The request is removed when it is answered. Its
-   * message may have been cancelled while it was decoded, or while the actor's mailbox was full.
+   * Adds a request that was passed to its actor. Keep-alives name it until
+   * {@link #removeDelivered}. Its message may have been cancelled while it was decoded, or while the actor's mailbox was full.
    * The message is still among the waiting messages when this method is called. This method adds
    * the answer, and then reads whether the message is cancelled. {@link #cancel} cancels the message,
    * and then searches for the answer. So no cancellation is missed.
@@ -75,10 +83,60 @@ public final class RequestRegistry {
     var id = request.header(Destination.MESSAGE_ID);
     if (id.isEmpty()) return; // a request of another program
     pendingAnswers.put(id.get(), answer);
-    // chained to `allOf`, so that the actor's thread may run it, and needs no fiber for it
-    CompletableFuture.allOf(answer).whenComplete((value, failure) -> pendingAnswers.remove(id.get(), answer));
     var waitingMessage = waitingMessages.get(id.get());
     if (waitingMessage != null && waitingMessage.isCancelled()) answer.cancel(false);
+  }
+
+  /** Called when the answer was sent, or will not be sent. */
+  void removeDelivered(WireMessage request, CompletableFuture<?> answer) {
+    request.header(Destination.MESSAGE_ID).ifPresent(id -> pendingAnswers.remove(id, answer));
+  }
+
+  /**
+   * Passes code that sends an answer to an executor that never runs it on this thread.
+   *
+   * @throws RejectedExecutionException if the executor has ended
+   */
+  void send(Executor executor, Runnable sending) {
+    unsentCount.incrementAndGet();
+    boolean isAccepted = false;
+    try {
+      executor.execute(() -> {
+        try {
+          sending.run();
+        } finally {
+          onSent();
+        }
+      });
+      isAccepted = true;
+    } finally {
+      if (!isAccepted) onSent();
+    }
+  }
+
+  private void onSent() {
+    if (unsentCount.decrementAndGet() > 0) return;
+    var waiter = sentWaiter;
+    if (waiter != null) waiter.complete(null);
+  }
+
+  /**
+   * Waits until the answers that were passed to {@link #send} are sent. Called once, by the leaving
+   * node. The waiter is published before the count is read here, and the last sender changes the
+   * count before it reads the waiter. So one of the two threads sees the other.
+   *
+   * @return false if answers are still unsent after the limit
+   */
+  public boolean awaitSent(Duration limit) throws InterruptedException {
+    var waiter = new CompletableFuture<Void>();
+    sentWaiter = waiter;
+    if (unsentCount.get() == 0) return true;
+    try {
+      waiter.get(limit.toNanos(), TimeUnit.NANOSECONDS);
+      return true;
+    } catch (TimeoutException | ExecutionException stillUnsent) {
+      return false;
+    }
   }
 
   /** {@return how many requests of other nodes this node has, and must still answer} */
