@@ -1,7 +1,10 @@
 package io.fibry.cluster;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Named.named;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import io.fibry.Actor;
 import io.fibry.ActorContext;
@@ -25,8 +28,12 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** Tests messages that the thread of the transport gives to their actor itself. */
 class PromptDeliveryTest {
@@ -235,6 +242,32 @@ class PromptDeliveryTest {
       mayHandle.countDown();
       Patience.eventually(() -> node.health().pendingRequests() == 0);
     }
+  }
+
+  /** The reply to the message waits in the transport, on a thread that is not the reader's. */
+  @ParameterizedTest
+  @MethodSource("messagesWithImmediateReply")
+  void readerDoesNotWaitUntilReplyIsSent(WireMessage message) {
+    try (var node = join(scope, false)) {
+      node.expose("counter", Entry.class, newCounter(Mailbox.unbounded()));
+
+      Patience.value(reader).accept(message);
+
+      assertNotEquals(Thread.currentThread(), Patience.nextOf(replyThreads));
+      mayHandle.countDown();
+    }
+  }
+
+  private static Stream<Arguments> messagesWithImmediateReply() {
+    return Stream.of(
+        arguments(named("unreadable bundle", request(Map.of(Destination.BUNDLE_SIZE, "1"), new byte[] {1, 2, 3}))),
+        arguments(named("query of presence", request(Map.of(Destination.PRESENCE_QUERY, ""), new byte[0]))),
+        arguments(named("message to store", request(Map.of(Destination.STORE, ""), CODEC.encode(new Add(1))))),
+        arguments(named("unreadable message", request(Map.of(), new byte[] {1, 2, 3}))));
+  }
+
+  private static WireMessage request(Map<String, String> headers, byte[] body) {
+    return new WireMessage(SUBJECT, Optional.of("replies"), headers, body);
   }
 
   @Test

@@ -40,7 +40,7 @@ import org.slf4j.LoggerFactory;
  * if the actor is no entity
  * @param blockBuilder has the context propagators that restore the sender's context on the
  * delivering thread, so that the context propagators of the actor can capture it
- * @param answerExecutor runs the code that sends an answer
+ * @param answerExecutor runs the code that sends an answer, a failure, a receipt or a refusal
  */
 public record InboundDispatcher<M>(ClusterTransport transport, String description, String life, Protocol<M> protocol,
     RequestRegistry requests,
@@ -52,7 +52,7 @@ public record InboundDispatcher<M>(ClusterTransport transport, String descriptio
       return Optional.of(protocol.decode(wire.body()));
     } catch (RuntimeException failure) {
       UnreadableMessageLog.log("'" + description + "' got a message", wire, failure);
-      wire.replyTo().ifPresent(replyTo -> send(ReplyCodec.ofFailure(replyTo, wire, failure)));
+      wire.replyTo().ifPresent(replyTo -> post(ReplyCodec.ofFailure(replyTo, wire, failure)));
       return Optional.empty();
     }
   }
@@ -66,7 +66,7 @@ public record InboundDispatcher<M>(ClusterTransport transport, String descriptio
       deliver(wire, message, actor.get());
     } catch (RuntimeException failure) {
       LoggerFactory.getLogger(Cluster.class).error("'{}' does not get {}", description, wire, failure);
-      wire.replyTo().ifPresent(replyTo -> send(ReplyCodec.ofFailure(replyTo, message, failure)));
+      wire.replyTo().ifPresent(replyTo -> post(ReplyCodec.ofFailure(replyTo, message, failure)));
     }
   }
 
@@ -89,7 +89,7 @@ public record InboundDispatcher<M>(ClusterTransport transport, String descriptio
       groups = TellBundle.groups(wire.body());
     } catch (RuntimeException failure) {
       UnreadableMessageLog.log("'" + description + "' got messages", wire, failure);
-      wire.replyTo().ifPresent(replyTo -> send(ReplyCodec.ofFailure(replyTo, wire, failure)));
+      wire.replyTo().ifPresent(replyTo -> post(ReplyCodec.ofFailure(replyTo, wire, failure)));
       return;
     }
     var refusals = new ArrayList<TellBundle.Refusal>(0);
@@ -98,7 +98,7 @@ public record InboundDispatcher<M>(ClusterTransport transport, String descriptio
       deliverAll(wire, addresses, group, firstIndex, actors, refusals);
       firstIndex += group.bodies().size();
     }
-    wire.replyTo().ifPresent(replyTo -> send(ReplyCodec.ofReceipt(replyTo, new TellBundle.Receipt(refusals))));
+    wire.replyTo().ifPresent(replyTo -> post(ReplyCodec.ofReceipt(replyTo, new TellBundle.Receipt(refusals))));
   }
 
   private void deliverAll(WireMessage wire, AddressFactory<M> addresses, TellBundle.Group group, int firstIndex,
@@ -161,14 +161,14 @@ public record InboundDispatcher<M>(ClusterTransport transport, String descriptio
     if (wire.header(Destination.STORE).isPresent()) storeMessage(wire, message, actor);
     else if (wire.replyTo().isPresent() && message instanceof Request<?, ?> request) {
       if (self.isWaitingFor(wire))
-        send(ReplyCodec.ofFailure(wire.replyTo().get(), request, self.cycleException(wire, request)));
+        post(ReplyCodec.ofFailure(wire.replyTo().get(), request, self.cycleException(wire, request)));
       else AskChain.runAs(self.chainOf(wire), () -> ask(wire, request, actor));
     } else AskChain.runAs(List.of(self.toString()), () -> actor.sendMessage(message)); // if refused, a dead letter
   }
 
   private void storeMessage(WireMessage wire, M message, Actor<? super M> actor) {
     boolean isStored = actor.sendMessage(message);
-    wire.replyTo().ifPresent(replyTo -> send(isStored ? ReplyCodec.ofConfirmation(replyTo)
+    wire.replyTo().ifPresent(replyTo -> post(isStored ? ReplyCodec.ofConfirmation(replyTo)
         : ReplyCodec.ofFailure(replyTo, message, notStoredException(wire, message))));
   }
 
@@ -234,12 +234,12 @@ public record InboundDispatcher<M>(ClusterTransport transport, String descriptio
 
   /** Confirms to the sender of the query that this node offers the actor. */
   void acknowledge(WireMessage query) {
-    query.replyTo().ifPresent(replyTo -> send(ReplyCodec.ofConfirmation(replyTo)));
+    query.replyTo().ifPresent(replyTo -> post(ReplyCodec.ofConfirmation(replyTo)));
   }
 
   /** Tells the sender that the message was not handled, because too many messages wait already. */
   public void refuseAsFull(WireMessage wire, String text, int capacity) {
-    wire.replyTo().ifPresent(replyTo -> send(ReplyCodec.ofFull(replyTo, text, capacity)));
+    wire.replyTo().ifPresent(replyTo -> post(ReplyCodec.ofFull(replyTo, text, capacity)));
   }
 
   /**
@@ -247,7 +247,15 @@ public record InboundDispatcher<M>(ClusterTransport transport, String descriptio
    * or owns the partition.
    */
   public void refuseAsWithdrawn(WireMessage wire, String text) {
-    wire.replyTo().ifPresent(replyTo -> send(ReplyCodec.ofWithdrawn(replyTo, text)));
+    wire.replyTo().ifPresent(replyTo -> post(ReplyCodec.ofWithdrawn(replyTo, text)));
+  }
+
+  /**
+   * Lets the executor send a message to an asker. The calling thread may be a thread of the
+   * transport, which must not wait.
+   */
+  private void post(WireMessage answer) {
+    isPassedToExecutor(() -> send(answer));
   }
 
   private void send(WireMessage answer) {

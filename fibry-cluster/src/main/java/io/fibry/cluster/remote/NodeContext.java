@@ -30,12 +30,13 @@ public record NodeContext(ActorScope scope, Scheduler clock, ClusterTransport tr
   }
 
   /**
-   * Returns an executor for code that sends the answers of an actor. If the transport never waits,
-   * the code runs on the thread of the actor. Otherwise another actor runs it, so the answers of a
-   * busy actor need few activations. Answers may also be sent after the offer of the actor has
-   * ended; so the scope does not end the other actor, which is garbage after its last answer. A
-   * node that leaves waits for these answers; see {@link RequestRegistry#awaitSent}. The actor
-   * runs on fibers, because the strategy of the scope may be a user's, or the thread of the sender.
+   * Returns an executor for code that sends the answers of an actor, and refusals of messages. If
+   * the transport never waits, the code runs on the calling thread. Otherwise another actor runs
+   * it, so the answers of a busy actor need few activations. Answers may also be sent after the
+   * offer of the actor has ended; so the scope does not end the other actor, which is garbage after
+   * its last answer. A node that leaves waits for these answers; see
+   * {@link RequestRegistry#awaitSent}. The actor runs on fibers, because the strategy of the scope
+   * may be a user's, or the thread of the sender.
    */
   public Executor newAnswerExecutor() {
     if (transport.publishesWithoutWait()) return Runnable::run;

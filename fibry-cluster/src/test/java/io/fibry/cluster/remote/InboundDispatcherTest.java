@@ -12,9 +12,11 @@ import io.fibry.cluster.wire.Protocol;
 import io.fibry.spi.BlockBuilder;
 import io.fibry.support.Intercepted;
 import io.fibry.support.Patience;
+import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -36,12 +38,16 @@ class InboundDispatcherTest {
   }
 
   private InboundDispatcher<String> dispatcher() {
+    return dispatcher(Runnable::run);
+  }
+
+  private InboundDispatcher<String> dispatcher(Executor answerExecutor) {
     var interceptedTransport = Intercepted.of(ClusterTransport.class, transport, (method, arguments, call) -> {
       if (method.getName().equals("publish")) replies.add((WireMessage) arguments[0]);
       return call.pass();
     });
     return new InboundDispatcher<>(interceptedTransport, "order", "b.1", PROTOCOL, new RequestRegistry(), () -> true,
-        () -> 0, BlockBuilder.of(ActorSystem.anonymous()), Runnable::run);
+        () -> 0, BlockBuilder.of(ActorSystem.anonymous()), answerExecutor);
   }
 
   /** Returns a bundle of one message for each key. The key is also the text of the message. */
@@ -55,6 +61,18 @@ class InboundDispatcherTest {
   private List<TellBundle.Refusal> nextRefusals() {
     var tell = new OutboundTell(new RemoteAddress("order", Optional.empty(), false), "", new byte[0], "");
     return TellBundle.of(List.of(tell)).decodeAnswer(Patience.nextOf(replies).body()).refusals();
+  }
+
+  @Test
+  void receiptIsSentByAnswerExecutor() {
+    var sendings = new ArrayDeque<Runnable>();
+
+    dispatcher(sendings::add).deliverAll(bundle("a"), (target, body) -> target, key -> Optional.of(actor));
+
+    assertEquals("a", Patience.nextOf(handled));
+    assertEquals(0, replies.size());
+    sendings.remove().run();
+    assertEquals(List.of(), nextRefusals());
   }
 
   @Test
