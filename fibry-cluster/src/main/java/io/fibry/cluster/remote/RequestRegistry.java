@@ -44,7 +44,7 @@ public final class RequestRegistry {
   private final Map<String, InboundMessage> waitingMessages = new ConcurrentHashMap<>(); // in a gate, by id
   private final Map<String, CompletableFuture<?>> pendingAnswers = new ConcurrentHashMap<>(); // of asked actors, by id
   private final AtomicInteger unsentCount = new AtomicInteger(); // answers that wait for the transport
-  private volatile CompletableFuture<Void> sentWaiter; // completed when no answer is unsent; null before the node leaves
+  private volatile CompletableFuture<Void> sentWaiter; // of the node that leaves; null before
   private final Map<String, OpenRequest> sentRequests = new ConcurrentHashMap<>(); // by this node, by id
 
   // ---- requests of other nodes
@@ -74,10 +74,11 @@ public final class RequestRegistry {
 
   /**
    * Adds a request that was passed to its actor. Keep-alives name it until
-   * {@link #removeDelivered}. Its message may have been cancelled while it was decoded, or while the actor's mailbox was full.
-   * The message is still among the waiting messages when this method is called. This method adds
-   * the answer, and then reads whether the message is cancelled. {@link #cancel} cancels the message,
-   * and then searches for the answer. So no cancellation is missed.
+   * {@link #removeDelivered}. Its message may have been cancelled while it was decoded, or while
+   * the actor's mailbox was full. The message is still among the waiting messages when this method
+   * is called. This method adds the answer, and then reads whether the message is cancelled.
+   * {@link #cancel} cancels the message, and then searches for the answer. So no cancellation is
+   * missed.
    */
   public void addDelivered(WireMessage request, CompletableFuture<?> answer) {
     var id = request.header(Destination.MESSAGE_ID);
