@@ -20,6 +20,7 @@ import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.support.Intercepted;
 import io.fibry.support.Patience;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -53,6 +54,15 @@ class PromptDeliveryTest {
 
     Probe {
       DURING_DECODING.get().run();
+    }
+  }
+
+  record Report() implements Request<Report, Lines> {}
+
+  record Lines(List<String> lines) {
+    @Override
+    public List<String> lines() {
+      throw new AssertionError("a bug of the accessor");
     }
   }
 
@@ -268,6 +278,35 @@ class PromptDeliveryTest {
 
   private static WireMessage request(Map<String, String> headers, byte[] body) {
     return new WireMessage(SUBJECT, Optional.of("replies"), headers, body);
+  }
+
+  @Test
+  void askerGetsErrorOfDecoding() {
+    try (var node = join(scope, true)) {
+      node.expose("counter", Entry.class, newCounter(Mailbox.unbounded()));
+      var request = new Probe();
+      Probe.DURING_DECODING.set(() -> {
+        throw new AssertionError("a bug of the constructor");
+      });
+
+      var answer = node.actor("counter", Entry.class).sendMessageReturn(request);
+
+      assertTrue(Patience.failure(answer).getMessage().contains("a bug of the constructor"));
+    } finally {
+      Probe.DURING_DECODING.set(() -> {});
+    }
+  }
+
+  @Test
+  void askerGetsErrorOfEncodingOfAnswer() {
+    try (var node = join(scope, true)) {
+      node.expose("buggy", Report.class, scope.anonymous().newActor(
+          (Report report, ActorContext<Report> context) -> context.reply(report, new Lines(List.of("line")))));
+
+      var answer = node.actor("buggy", Report.class).sendMessageReturn(new Report());
+
+      assertTrue(Patience.failure(answer).getMessage().contains("a bug of the accessor"));
+    }
   }
 
   @Test

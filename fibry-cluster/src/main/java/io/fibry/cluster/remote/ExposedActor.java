@@ -16,9 +16,9 @@ import io.fibry.pubsub.Subscription;
 import io.fibry.spi.ForwardingExitable;
 import io.fibry.spi.PromptReceiver;
 import io.fibry.spi.StableAddress;
+import io.fibry.text.SafeLogger;
 import io.fibry.time.Scheduler;
 import java.util.Optional;
-import org.slf4j.LoggerFactory;
 
 /**
  * An offer: gives messages of other nodes to an actor of this node. The thread of the transport
@@ -132,8 +132,8 @@ public final class ExposedActor<M> extends ForwardingExitable<ExposedActor<M>> {
     dispatcher.requests().addWaiting(message); // another thread of the transport may cancel it
     try {
       message.withRemainingTime(clock).ifPresent(this::deliver);
-    } catch (Throwable error) { // from the codec: the thread of the transport must survive
-      LoggerFactory.getLogger(Cluster.class).error("'{}' does not get {}", dispatcher.description(), wire, error);
+    } catch (Throwable error) { // the thread of the transport must survive
+      SafeLogger.of(Cluster.class).error("'{}' does not get {}", dispatcher.description(), wire, error);
     } finally {
       dispatcher.requests().removeWaiting(message);
     }

@@ -15,6 +15,7 @@ import io.fibry.cluster.wire.UnreadableMessageLog;
 import io.fibry.codec.CodecException;
 import io.fibry.spi.AskChain;
 import io.fibry.spi.BlockBuilder;
+import io.fibry.text.SafeLogger;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -50,7 +51,9 @@ public record InboundDispatcher<M>(ClusterTransport transport, String descriptio
   public Optional<M> read(WireMessage wire) {
     try {
       return Optional.of(protocol.decode(wire.body()));
-    } catch (RuntimeException failure) {
+    } catch (VirtualMachineError fatal) {
+      throw fatal;
+    } catch (Throwable failure) { // such as an AssertionError of a user's constructor
       UnreadableMessageLog.log("'" + description + "' got a message", wire, failure);
       wire.replyTo().ifPresent(replyTo -> post(ReplyCodec.ofFailure(replyTo, wire, failure)));
       return Optional.empty();
@@ -64,8 +67,10 @@ public record InboundDispatcher<M>(ClusterTransport transport, String descriptio
   public void deliver(WireMessage wire, M message, Supplier<? extends Actor<? super M>> actor) {
     try {
       deliver(wire, message, actor.get());
-    } catch (RuntimeException failure) {
-      LoggerFactory.getLogger(Cluster.class).error("'{}' does not get {}", description, wire, failure);
+    } catch (VirtualMachineError fatal) {
+      throw fatal;
+    } catch (Throwable failure) {
+      SafeLogger.of(Cluster.class).error("'{}' does not get {}", description, wire, failure);
       wire.replyTo().ifPresent(replyTo -> post(ReplyCodec.ofFailure(replyTo, message, failure)));
     }
   }
@@ -106,7 +111,9 @@ public record InboundDispatcher<M>(ClusterTransport transport, String descriptio
     Optional<? extends Actor<? super M>> actor;
     try {
       actor = actors.apply(group.key());
-    } catch (RuntimeException failure) {
+    } catch (VirtualMachineError fatal) {
+      throw fatal;
+    } catch (Throwable failure) {
       String reason = warnAndSummarize(failure);
       for (int i = 0; i < group.bodies().size(); i++) refusals.add(new TellBundle.Refusal(firstIndex + i, reason));
       return;
@@ -130,13 +137,15 @@ public record InboundDispatcher<M>(ClusterTransport transport, String descriptio
     } catch (CodecException failure) {
       UnreadableMessageLog.log("'" + description + "' got a message", wire, failure);
       return Optional.of(ReplyCodec.summarize(failure));
-    } catch (RuntimeException failure) {
+    } catch (VirtualMachineError fatal) {
+      throw fatal;
+    } catch (Throwable failure) { // the other messages of the bundle are delivered nevertheless
       return Optional.of(warnAndSummarize(failure));
     }
   }
 
-  private String warnAndSummarize(RuntimeException failure) {
-    LoggerFactory.getLogger(Cluster.class).warn("'{}' does not get a message", description, failure);
+  private String warnAndSummarize(Throwable failure) {
+    SafeLogger.of(Cluster.class).warn("'{}' does not get a message", description, failure);
     return ReplyCodec.summarize(failure);
   }
 
@@ -227,7 +236,9 @@ public record InboundDispatcher<M>(ClusterTransport transport, String descriptio
     try {
       send(failure == null ? ReplyCodec.ofAnswer(replyTo, request, value)
           : ReplyCodec.ofFailure(replyTo, request, failure));
-    } catch (RuntimeException encodingFailure) {
+    } catch (VirtualMachineError fatal) {
+      throw fatal;
+    } catch (Throwable encodingFailure) { // such as an AssertionError of the answer
       send(ReplyCodec.ofFailure(replyTo, request, encodingFailure));
     }
   }

@@ -2,10 +2,10 @@ package io.fibry.cluster.wire;
 
 import io.fibry.cluster.spi.WireMessage;
 import io.fibry.text.Lines;
+import io.fibry.text.SafeLogger;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
-import org.slf4j.LoggerFactory;
 
 /**
  * Logs messages that nodes of this JVM cannot read, at most one a second. Otherwise a program that
@@ -35,7 +35,7 @@ public final class UnreadableMessageLog {
       return;
     }
     int omittedLines = OMITTED_LINES.getAndSet(0);
-    LoggerFactory.getLogger("io.fibry.cluster.Cluster").warn("{} that cannot be read{}{}{}", lineStart,
+    SafeLogger.of("io.fibry.cluster.Cluster").warn("{} that cannot be read{}{}{}", lineStart,
         wire.header(Destination.FROM).map(node -> "; sent by node '" + Lines.line(node) + "'").orElse(""),
         wire.replyTo().map(replyTo -> "; answers go to " + Lines.line(replyTo)).orElse(""),
         omittedLines == 0 ? "" : "; " + omittedLines + " more since the last such line were not logged", failure);

@@ -64,6 +64,17 @@ class InboundDispatcherTest {
   }
 
   @Test
+  void onlyMessageWhoseAddressThrowsErrorIsRefused() {
+    dispatcher().deliverAll(bundle("a", "b"), (target, body) -> {
+      if (PROTOCOL.decode(body).equals("a")) throw new AssertionError("a bug");
+      return target;
+    }, key -> Optional.of(actor));
+
+    assertEquals("b", Patience.nextOf(handled));
+    assertEquals(List.of(new TellBundle.Refusal(0, "java.lang.AssertionError: a bug")), nextRefusals());
+  }
+
+  @Test
   void receiptIsSentByAnswerExecutor() {
     var sendings = new ArrayDeque<Runnable>();
 
