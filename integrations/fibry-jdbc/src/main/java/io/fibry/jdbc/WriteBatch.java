@@ -10,6 +10,7 @@ import io.fibry.store.Store;
 import io.fibry.store.spi.StoreBackend;
 import io.fibry.store.spi.ViewOffset;
 import io.fibry.store.spi.PendingWrite;
+import java.nio.charset.StandardCharsets;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -30,14 +31,20 @@ import java.util.stream.Collectors;
  * statements together, before that is known. So the statements assume that no turn is refused. They
  * change no rows for a refused turn, unless the same life has stored a turn with its number. If the
  * fence refuses turns, which is rare, the transaction is undone. It runs again, and then waits for
- * the result of the fence.
+ * the result of the fence. A batch of many actors waits for the fence at once, because a long
+ * result must be read before the next statement is sent.
  */
 final class WriteBatch {
+  // The database sends the rows of the fence while the driver sends the statements behind it. So
+  // these rows must fit in the buffers of the network, whose usual size is at least 64 KiB.
+  private static final int MAX_LIVES_TOGETHER = 256;
+  private static final int MAX_KEY_BYTES_TOGETHER = 16 << 10;
+
   /**
    * A life. Its turns in a batch are stored or refused together, up to the first missing number.
    * The actor's key is in the form of {@link SqlText}.
    */
-  private record LifeKey(String kind, String actor, long life) {}
+  record LifeKey(String kind, String actor, long life) {}
 
   /** The key of a row of fibry_message. Texts are in the form of {@link SqlText}. */
   private record MessageRowKey(String kind, String actor, String id) {
@@ -67,14 +74,29 @@ final class WriteBatch {
   }
 
   static WriteBatch store(Collection<PendingWrite<?>> entries, Transaction transaction) throws SQLException {
-    if (transaction.dialect().sendsTogether()) {
-      var batch = new WriteBatch(entries, transaction);
+    var batch = new WriteBatch(entries, transaction);
+    if (transaction.dialect().sendsTogether() && mayBeSentTogether(batch.turnsByLife.keySet())) {
       if (batch.tryStore(entries)) return batch;
       transaction.rollback();
+      batch = new WriteBatch(entries, transaction);
     }
-    var batch = new WriteBatch(entries, transaction);
     batch.storeAfterFence(entries);
     return batch;
+  }
+
+  /**
+   * Returns whether the fence of these lives returns so few bytes that the driver can send other
+   * statements before it reads them. With more bytes, the database would wait until the driver
+   * reads, and the driver until the database reads.
+   */
+  static boolean mayBeSentTogether(Collection<LifeKey> lives) {
+    return lives.size() <= MAX_LIVES_TOGETHER
+        && lives.stream().mapToLong(life -> byteCount(life.kind) + byteCount(life.actor)).sum()
+            <= MAX_KEY_BYTES_TOGETHER;
+  }
+
+  private static int byteCount(String text) {
+    return text.getBytes(StandardCharsets.UTF_8).length;
   }
 
   /** Sends all statements together. Returns false if the fence refuses turns. */
@@ -105,11 +127,15 @@ final class WriteBatch {
     transaction.run(statements);
   }
 
+  /**
+   * Adds all statements but the fence. Only the last one, which stores messages, may return many
+   * rows.
+   */
   private void storeAll(Collection<PendingWrite<?>> entries, StatementSequence statements) throws SQLException {
     turnsByLife.forEach((life, turns) -> turns.forEach(turn -> storedTurns.put(turn, life)));
     storeTurns(entries, statements);
-    storeMessages(entries, statements);
     storeSnapshots(entries, statements);
+    storeMessages(entries, statements);
   }
 
   /** Completes the future of an entry. Called after the commit. */
