@@ -98,10 +98,11 @@ final class PostgresDialect {
 
   private static final String INSERT_MESSAGES = """
       insert into fibry_message (kind, actor, id, due, body)
-      select kind, actor, id, due, body
-      from {rows} g (kind, actor, id, due, body, max_pending)
-      where max_pending is null or max_pending > (
-        select count(*) from fibry_message m where m.kind = g.kind and m.actor = g.actor and m.due <= g.due)
+      select g.to_kind, g.to_actor, g.id, g.due, g.body
+      from {rows} g (to_kind, to_actor, id, due, body, max_pending, kind, actor, life, last)
+      where (g.life is null or\s""" + SqlDialect.IS_ACCEPTED + """
+      ) and (g.max_pending is null or g.max_pending > (
+        select count(*) from fibry_message m where m.kind = g.to_kind and m.actor = g.to_actor and m.due <= g.due))
       on conflict (kind, actor, id) do update set due = excluded.due, body = excluded.body, place = excluded.place
       returning kind, actor, id""";
 

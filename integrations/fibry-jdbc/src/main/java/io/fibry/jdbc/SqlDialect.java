@@ -29,8 +29,10 @@ import java.util.List;
  * @param advanceLastTurns sets the last turns of actors with the expected life and last turn
  * (columns kind, actor, life, first, last), and returns their kind, actor and life
  * @param insertMessages stores a message if fewer than {@code max_pending} messages of its actor
- * are due no later than the message (columns kind, actor, id, due, body, max_pending). Returns
- * kind, actor and id of stored messages
+ * are due no later than the message (columns to_kind, to_actor, id, due, body, max_pending, kind,
+ * actor, life, last). The last four columns are the actor, life and last turn of the turn that
+ * sends the message, which is stored only if that turn is accepted. They are null if no turn sends
+ * it. Returns kind, actor and id of stored messages
  * @param insertSnapshots stores the snapshots whose turns are stored (columns kind, actor, life,
  * number, body)
  * @param isAfter a condition for turns {@code t}: their positions are after a position (tx, place),
@@ -57,10 +59,11 @@ record SqlDialect(List<String> schema, boolean sendsTogether, String setTransact
   /**
    * A condition for rows {@code g} that belong to turns of a batch: the transaction has advanced
    * the last turn of their actor. It is sent before the store knows whether the actor has another
-   * life. Without it, refused turns would wait for the locks of the other life. It is a
-   * subquery, so that it reads by index for one row after the other.
+   * life. Each statement with rows of turns has it. Without it, refused turns would wait for the
+   * locks of the other life: on its turns, and on the messages that both lives handle or send. It
+   * is a subquery, so that it reads by index for one row after the other.
    */
-  private static final String IS_ACCEPTED = """
+  static final String IS_ACCEPTED = """
       (select a.last from fibry_actor a where a.kind = g.kind and a.actor = g.actor and a.life = g.life) = g.last""";
 
   /**

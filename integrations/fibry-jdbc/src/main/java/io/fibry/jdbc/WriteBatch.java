@@ -29,10 +29,10 @@ import java.util.stream.Collectors;
  *
  * <p>The first statement, the fence, says which turns are refused. The driver of Postgres sends all
  * statements together, before that is known. So the statements assume that no turn is refused. They
- * change no rows for a refused turn, unless the same life has stored a turn with its number. If the
- * fence refuses turns, which is rare, the transaction is undone. It runs again, and then waits for
- * the result of the fence. A batch of many actors waits for the fence at once, because a long
- * result must be read before the next statement is sent.
+ * change and lock no rows for a refused turn, its messages included, unless the same life has
+ * stored a turn with its number. If the fence refuses turns, which is rare, the transaction is
+ * undone. It runs again, and then waits for the result of the fence. A batch of many actors waits
+ * for the fence at once, because a long result must be read before the next statement is sent.
  */
 final class WriteBatch {
   // The database sends the rows of the fence while the driver sends the statements behind it. So
@@ -53,8 +53,11 @@ final class WriteBatch {
     }
   }
 
-  /** @param maxPending empty for a message of a turn, which is never refused */
-  private record MessagePut(StoreBackend.PendingMessage message, Optional<Integer> maxPending) {}
+  /**
+   * @param maxPending empty for a message of a turn, which no limit can refuse
+   * @param sender the life whose turn sends the message, or null
+   */
+  private record MessagePut(StoreBackend.PendingMessage message, Optional<Integer> maxPending, LifeKey sender) {}
 
   private final SqlDialect dialect;
   private final Transaction transaction;
@@ -228,10 +231,11 @@ final class WriteBatch {
       if (entry instanceof PendingWrite.TurnWrite write && hasStored(write)) {
         write.turn().handledIds()
             .forEach(id -> removeHandled(MessageRowKey.of(write.turn().actor(), id), storedTurns.get(write)));
-        write.turn().outbox().forEach(message -> put(new MessagePut(message, Optional.empty())));
+        write.turn().outbox()
+            .forEach(message -> put(new MessagePut(message, Optional.empty(), storedTurns.get(write))));
       }
       if (entry instanceof PendingWrite.MessageWrite write)
-        put(new MessagePut(write.message(), Optional.of(write.maxPending())));
+        put(new MessagePut(write.message(), Optional.of(write.maxPending()), null));
     }
     var toDelete = new StatementRows(TEXT, TEXT, NUMBER, NUMBER, TEXT);
     handledKeys.forEach((key, life) -> {
@@ -259,7 +263,7 @@ final class WriteBatch {
 
   private void storePuts(StatementSequence statements) {
     if (puts.isEmpty()) return;
-    var rows = new StatementRows(TEXT, TEXT, TEXT, NUMBER, BYTES, NUMBER);
+    var rows = new StatementRows(TEXT, TEXT, TEXT, NUMBER, BYTES, NUMBER, TEXT, TEXT, NUMBER, NUMBER);
     // the number of limited messages in this batch so far, by actor and due time
     var earlierCounts = new HashMap<Store.ActorId, TreeMap<Long, Integer>>();
     puts.forEach((key, put) -> {
@@ -270,7 +274,11 @@ final class WriteBatch {
         maxDueRows = put.maxPending.get() - counts.headMap(due, true).values().stream().mapToLong(count -> count).sum();
         counts.merge(due, 1, Integer::sum);
       }
-      rows.add(key.kind, key.actor, key.id, due, put.message.body(), maxDueRows);
+      var sender = put.sender;
+      if (sender == null)
+        rows.add(key.kind, key.actor, key.id, due, put.message.body(), maxDueRows, null, null, null, null);
+      else rows.add(key.kind, key.actor, key.id, due, put.message.body(), maxDueRows, sender.kind, sender.actor,
+          sender.life, lastNumber(sender));
     });
     statements.add(dialect.insertMessages(), rows,
         row -> storedKeys.add(new MessageRowKey(row.getString(1), row.getString(2), row.getString(3))));

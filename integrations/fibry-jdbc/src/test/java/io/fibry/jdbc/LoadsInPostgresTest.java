@@ -93,9 +93,10 @@ class LoadsInPostgresTest extends LoadsContract {
     try (var lockHolder = database.getConnection(); var statement = lockHolder.createStatement()) {
       lockHolder.setAutoCommit(false);
       statement.execute("select * from fibry_turn, fibry_message for update");
+      statement.execute("insert into fibry_message values ('account', 'ada', 'sent', 0, '')"); // as the later life may
 
       var refused = store.append(new StoreBackend.Turn(ADA, earlierLife, 2, Instant.EPOCH, true, new byte[1],
-          List.of("m"), List.of()));
+          List.of("m"), List.of(new StoreBackend.PendingMessage(ADA, "sent", Instant.EPOCH, new byte[1]))));
 
       assertInstanceOf(StaleLifeException.class, refusal(refused));
       lockHolder.rollback();
