@@ -144,15 +144,17 @@ final class Database {
 
   private <T> T borrow(DatabaseWork<T> work) throws SQLException {
     var connection = source.getConnection();
-    boolean isAutoCommit = true; // whether the connection commits each statement
-    int previousTimeout = 0;
     try {
-      previousTimeout = connection.getNetworkTimeout();
-      connection.setNetworkTimeout(Runnable::run, limitMillis);
-      isAutoCommit = connection.getAutoCommit();
-      return work.run(connection);
+      boolean isAutoCommit = connection.getAutoCommit(); // whether the connection commits each statement
+      int previousTimeout = connection.getNetworkTimeout();
+      try {
+        connection.setNetworkTimeout(Runnable::run, limitMillis);
+        return work.run(connection);
+      } finally {
+        restore(connection, isAutoCommit, previousTimeout);
+      }
     } finally {
-      release(connection, isAutoCommit, previousTimeout);
+      quietly(connection::close);
     }
   }
 
@@ -166,11 +168,10 @@ final class Database {
     }
   }
 
-  /** Returns a connection to its source. Ignores failures, because the work may be committed. */
-  private static void release(Connection connection, boolean isAutoCommit, int previousTimeout) {
+  /** Restores settings of a connection. Ignores failures, because the work may be committed. */
+  private static void restore(Connection connection, boolean isAutoCommit, int previousTimeout) {
     quietly(() -> connection.setAutoCommit(isAutoCommit));
     quietly(() -> connection.setNetworkTimeout(Runnable::run, previousTimeout));
-    quietly(connection::close);
   }
 
   private interface CleanupStep {
