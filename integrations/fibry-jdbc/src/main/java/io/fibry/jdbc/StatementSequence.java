@@ -11,8 +11,8 @@ import java.util.stream.Collectors;
 /**
  * Statements that a transaction runs one after the other, and whose texts do not depend on earlier
  * results. The driver of Postgres sends all of them in one round trip, and reads the first result
- * only when it has sent the last statement. So the statements behind one that may return many rows
- * must be short. Used by one thread.
+ * only when it has sent the last statement. So if a statement may return many rows, the statements
+ * behind it must be short. Used by one thread.
  */
 final class StatementSequence {
   /** Reads a row. */
