@@ -48,13 +48,13 @@ final class H2Dialect {
         using (
           select * from {rows} g (to_kind, to_actor, id, due, body, max_pending, kind, actor, life, last)
           where (g.life is null or\s""" + SqlDialect.IS_ACCEPTED + """
-          ) and (g.max_pending is null or g.max_pending > (
-            select count(*) from fibry_message m
-            where m.kind = g.to_kind and m.actor = g.to_actor and m.due <= g.due))) g
-        on m.kind = g.to_kind and m.actor = g.to_actor and m.id = g.id
-        when matched then update set due = g.due, body = g.body, place = next value for fibry_place
-        when not matched then insert (kind, actor, id, due, body)
-          values (g.to_kind, g.to_actor, g.id, g.due, g.body))""";
+        ) and (g.max_pending is null or g.max_pending > (
+          select count(*) from fibry_message m
+          where m.kind = g.to_kind and m.actor = g.to_actor and m.due <= g.due))) g
+      on m.kind = g.to_kind and m.actor = g.to_actor and m.id = g.id
+      when matched then update set due = g.due, body = g.body, place = next value for fibry_place
+      when not matched then insert (kind, actor, id, due, body)
+        values (g.to_kind, g.to_actor, g.id, g.due, g.body))""";
 
   private static final String INSERT_SNAPSHOTS = """
       merge into fibry_snapshot s
