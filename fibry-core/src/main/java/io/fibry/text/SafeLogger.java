@@ -70,7 +70,7 @@ public final class SafeLogger extends AbstractLogger {
       return;
     }
     String text = MessageFormatter.basicArrayFormat(pattern, arguments);
-    // a switch of the enum would need one more class, which cannot be loaded without a file descriptor
+    // no switch: it would need one more class, and a file descriptor to load it
     if (level == Level.ERROR) logger.error(text, failure);
     else if (level == Level.WARN) logger.warn(text, failure);
     else if (level == Level.INFO) logger.info(text, failure);
