@@ -9,17 +9,13 @@ import java.util.UUID;
 
 /** Writes items of CBOR (RFC 8949) to an array that grows. Used by one thread. */
 final class CborWriter implements FormatWriter {
-  private byte[] bytes;
+  private byte[] bytes = new byte[128];
   private int length; // number of bytes that are written
   private int depth; // number of arrays and maps that have begun and not ended
 
-  CborWriter(int capacity) {
-    this.bytes = new byte[capacity];
-  }
-
   @Override
   public byte[] written() {
-    return length == bytes.length ? bytes : Arrays.copyOf(bytes, length);
+    return Arrays.copyOf(bytes, length);
   }
 
   @Override

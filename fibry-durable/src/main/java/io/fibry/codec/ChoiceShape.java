@@ -25,8 +25,6 @@ final class ChoiceShape implements Shape {
   private final Map<Class<?>, String> names = new HashMap<>(); // encoded names, by type, without old forms
   // by encoded name: first the form that is written, if there is one, then the old forms
   private final Map<String, List<ChoiceForm>> forms = new TreeMap<>();
-  // the type name that was read last; used by all threads, without order
-  private String lastTypeName = "";
 
   ChoiceShape(String name) {
     this.name = name;
@@ -79,13 +77,11 @@ final class ChoiceShape implements Shape {
   public Object read(FormatReader in, Consumer<String> unknown) {
     in.beginMap();
     if (!in.next()) throw oneEntryExpected(in);
-    String likely = lastTypeName;
-    String typeName = in.text(likely);
+    String typeName = in.text();
     var candidates = forms.get(typeName);
     if (candidates == null)
       throw in.failure(
           "no type named '" + Lines.line(typeName) + "' is known; the types of " + name + " are " + forms.keySet());
-    if (typeName != likely) lastTypeName = typeName;
     try {
       var value = (candidates.size() == 1 ? candidates.getFirst() : chooseForm(in, candidates)).read(in, unknown);
       if (in.next()) throw oneEntryExpected(in);

@@ -11,7 +11,7 @@ import java.util.function.UnaryOperator;
  * Writes and reads the values of a type in CBOR (RFC 8949), or in another {@link Format}. A record
  * is written as a map from the names of its components to their values. A value that may
  * have several types, and a record that is the outermost value, are written with the simple name of
- * their type. Thread-safe.
+ * their type. Thread-safe and immutable.
  *
  * <p>Bytes stay readable when a type changes. An unknown field is skipped;
  * {@link #decode(byte[], Consumer)} reports it. A missing field is empty if it is a collection, an
@@ -31,7 +31,6 @@ public final class DerivedCodec<T> implements Codec<T> {
   private final Shape root;
   private final Set<Shape> shapes; // of current records, enums and sealed types, without old forms
   private final String schema;
-  private int lastBytes = 128; // the size of the value that was written last; used by all threads, without order
 
   private DerivedCodec(Class<T> type, SchemaEvolution<T> evolution, Format format) {
     this.type = type;
@@ -106,16 +105,14 @@ public final class DerivedCodec<T> implements Codec<T> {
 
   @Override
   public byte[] encode(T value) {
-    var out = format.newWriter(lastBytes);
+    var out = format.newWriter();
     try {
       check(Objects.requireNonNull(value, "value"));
       root.write(value, out);
     } catch (CodecException failure) {
       throw failure.enclosedBy(type.getSimpleName());
     }
-    byte[] bytes = out.written();
-    if (bytes.length != lastBytes) lastBytes = bytes.length;
-    return bytes;
+    return out.written();
   }
 
   /** Checks the class of a value, because code with raw types may pass any object. */

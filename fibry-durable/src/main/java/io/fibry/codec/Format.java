@@ -23,15 +23,6 @@ public interface Format {
   FormatWriter newWriter();
 
   /**
-   * {@return a new writer, for one value}
-   *
-   * @param likelyBytes how many bytes a format may reserve: the last value of the codec had as many
-   */
-  default FormatWriter newWriter(int likelyBytes) {
-    return newWriter();
-  }
-
-  /**
    * Begins to read a value.
    *
    * @param bytes the bytes of a value, at most {@link #MAX_BYTES}
