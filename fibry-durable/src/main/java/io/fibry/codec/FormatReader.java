@@ -35,7 +35,7 @@ public interface FormatReader {
   String text();
 
   /**
-   * Returns the next item, a text that is probably the name of a field or of a type.
+   * Returns the next item, a text that is probably the name of a field.
    *
    * @param likely the name that is expected
    * @return the text. A format may return {@code likely} itself instead of an equal text
