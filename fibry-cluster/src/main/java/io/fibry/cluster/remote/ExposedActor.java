@@ -122,28 +122,27 @@ public final class ExposedActor<M> extends ForwardingExitable<ExposedActor<M>> {
 
   /** Called on a thread of the transport, with one message after the other. */
   private void receive(WireMessage wire) {
-    if (isPrompt && !isEnding) deliverPromptly(wire);
-    else passToGate(wire);
+    var message = new InboundMessage(wire, this, clock.nanoTime());
+    dispatcher.requests().addWaiting(message); // another thread of the transport may cancel it
+    if (isPrompt && !isEnding) deliverPromptly(message);
+    else passToGate(message);
   }
 
   /** Gives a message to the actor. No earlier message waits in the gate, so none is overtaken. */
-  private void deliverPromptly(WireMessage wire) {
-    var message = new InboundMessage(wire, this, clock.nanoTime());
-    dispatcher.requests().addWaiting(message); // another thread of the transport may cancel it
+  private void deliverPromptly(InboundMessage message) {
     try {
       message.withRemainingTime(clock).ifPresent(this::deliver);
     } catch (Throwable error) { // the thread of the transport must survive
-      SafeLogger.of(Cluster.class).error("'{}' does not get {}", dispatcher.description(), wire, error);
+      SafeLogger.of(Cluster.class).error("'{}' does not get {}", dispatcher.description(), message.wire(), error);
     } finally {
       dispatcher.requests().removeWaiting(message);
     }
   }
 
-  private void passToGate(WireMessage wire) {
-    var message = new InboundMessage(wire, this, clock.nanoTime());
-    dispatcher.requests().addWaiting(message);
+  private void passToGate(InboundMessage message) {
     if (gate.sendMessage(message)) return;
     dispatcher.requests().removeWaiting(message);
+    var wire = message.wire();
     String name = dispatcher.description();
     if (isEnding) dispatcher.refuseAsWithdrawn(wire, "a node has just withdrawn its offer of actor '" + name + "'");
     else dispatcher.refuseAsFull(wire,
