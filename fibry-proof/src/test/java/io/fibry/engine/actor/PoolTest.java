@@ -133,8 +133,12 @@ class PoolTest {
 
   @Test
   void messageSentBeforePoisonPillIsHandled() {
-    Schedules.modelCheck(SCHEDULES, () -> {
-      var test = new TestPool(PoolSpec.scaling(0, 2));
+    checkPoisonPillDuringSend(SCHEDULES, PoolSpec.scaling(0, 2));
+  }
+
+  private static void checkPoisonPillDuringSend(int schedules, PoolSpec<Object> spec) {
+    Schedules.modelCheck(schedules, () -> {
+      var test = new TestPool(spec);
 
       var sender = Schedules.start(() -> test.pool.sendMessage(1));
       test.pool.sendMessage(2);
@@ -179,17 +183,7 @@ class PoolTest {
 
   @Test
   void perMessagePoolHandlesMessageSentBeforePoisonPill() {
-    Schedules.modelCheck(PER_MESSAGE_SCHEDULES, () -> {
-      var test = new TestPool(PoolSpec.perMessage());
-
-      var sender = Schedules.start(() -> test.pool.sendMessage(1));
-      test.pool.sendMessage(2);
-      test.pool.sendPoisonPill();
-      Schedules.join(sender);
-
-      test.checkEnded(2, 2);
-      assertTrue(test.handled + test.deadLetters == 2 && test.handled >= 1);
-    });
+    checkPoisonPillDuringSend(PER_MESSAGE_SCHEDULES, PoolSpec.perMessage());
   }
 
   @Test
