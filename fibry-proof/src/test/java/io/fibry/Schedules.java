@@ -3,6 +3,7 @@ package io.fibry;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.fibry.engine.jvm.EngineClasses;
 import io.fibry.engine.jvm.EngineThreads;
 import io.fibry.engine.scope.CheckedActor;
 import io.fibry.engine.scope.Scope;
@@ -98,9 +99,11 @@ public final class Schedules {
 
   /**
    * Starts threads of the library before the check, because a schedule would wait for the end of
-   * threads that it starts.
+   * threads that it starts. Initializes the classes of mailboxes, too, because that recurses more
+   * often than the check permits.
    */
-  private static void startThreads() {
+  private static void prepareLibrary() {
+    EngineClasses.initializeMailboxes();
     var actor = ActorSystem.anonymous().newActor(message -> {});
     var exit = actor.onExit().thenRun(() -> {});
     actor.close();
@@ -113,7 +116,7 @@ public final class Schedules {
    */
   public static void modelCheck(Class<?> operations, int threads, int operationsPerThread, int scenarios,
       int schedules) {
-    startThreads();
+    prepareLibrary();
     instrument();
     new ModelCheckingOptions().recursionBound(MAX_RECURSION).loopBound(MAX_LOOPS).iterations(scenarios)
         .invocationsPerIteration(scaledCount(schedules)).threads(threads).actorsPerThread(operationsPerThread)
@@ -136,7 +139,7 @@ public final class Schedules {
    * too low for the guarded queue, and which reports a slow invocation as a hang.
    */
   public static void modelCheck(int schedules, Runnable code) {
-    startThreads();
+    prepareLibrary();
     instrument();
     var configuration = new ModelCheckingOptions().recursionBound(MAX_RECURSION).loopBound(MAX_LOOPS)
         .invocationTimeout$lincheck(INVOCATION_LIMIT).analyzeStdLib$lincheck(false).addGuarantee(IGNORED_FIBER_START)
