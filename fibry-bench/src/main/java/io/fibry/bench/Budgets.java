@@ -17,8 +17,6 @@ import java.util.Locale;
  */
 public final class Budgets {
   private static final String ONE_CARRIER = "-Djdk.virtualThreadScheduler.parallelism=1";
-  private static final List<String> ON_CARRIERS =
-      List.of("-Dfibry.carriers=required", "--add-opens", "java.base/java.lang=ALL-UNNAMED");
   private static final String PARALLEL_GC = "-XX:+UseParallelGC";
   private static final String CHILD_ARGUMENT = "--measure";
   private static final int PROCESSES = 3;
@@ -108,7 +106,7 @@ public final class Budgets {
       Workload ourWork, Workload referenceWork) {
     return new RatioBudget(name, operation, reference, maxRatio, aim, 50_000,
         CarrierComparison.on(Caller.FIBER, ourWork), CarrierComparison.on(Caller.OTHER_THREAD, referenceWork),
-        ON_CARRIERS);
+        ChildJvm.ON_CARRIERS);
   }
 
   public static void main(String[] names) throws Exception {

@@ -2,6 +2,7 @@ package io.fibry.bench;
 
 import io.fibry.ActorSystem;
 import io.fibry.Handler;
+import io.fibry.bench.CarrierComparison.CarrierBudget.Reference;
 import io.fibry.bench.CarrierQuestion.Caller;
 import io.fibry.bench.CarrierQuestion.Part;
 import io.fibry.bench.PairedMeasurement.Workload;
@@ -20,9 +21,10 @@ import org.openjdk.jmh.infra.Blackhole;
 /**
  * Compares Fibry on the JDK's scheduler of virtual threads with Fibry on the carriers of
  * fibry-carriers, and with a peer. The arguments are names of questions, for example {@code
- * ask-actor ring}; without arguments all are measured, which takes six minutes. The sides take
+ * ask-actor ring}; without arguments all are measured, which takes seven minutes. The sides take
  * turns, each in its own process, {@code -Dprocesses} times. A process warms up for {@code
- * -Dmillis}, measures as long, and tells its median. Writes {@code carriers.json}.
+ * -Dmillis}, measures as long, and tells its median. If all questions were measured, it writes {@code
+ * carriers.json}, checks the promised ratios, and exits with 1 if a promise is broken.
  */
 public final class CarrierComparison {
   private static final String CHILD_ARGUMENT = "--measure";
@@ -36,6 +38,7 @@ public final class CarrierComparison {
   private static final long CALIBRATION_TOKENS = 100_000;
   private static final int CALIBRATION_ROUNDS = 400;
 
+  private static final String RESULT_PREFIX = "carriers-";
   private static final String OURS = "fiber";
   private static final String KOTLIN = "kotlin";
   private static final String PEKKO = "pekko-tuned";
@@ -43,16 +46,16 @@ public final class CarrierComparison {
 
   /** A side of the comparison, with the flags of its processes. */
   enum Side {
-    JDK("fibry, JDK's scheduler", "-Dfibry.carriers=off"),
-    CARRIERS("fibry, carriers", "-Dfibry.carriers=required", "--add-opens", "java.base/java.lang=ALL-UNNAMED"),
-    PEER("", "-Dfibry.carriers=off");
+    JDK("fibry, JDK's scheduler", List.of()),
+    CARRIERS("fibry, carriers", ChildJvm.ON_CARRIERS),
+    PEER("", List.of());
 
     private final String rowName;
     private final List<String> flags;
 
-    Side(String rowName, String... flags) {
+    Side(String rowName, List<String> flags) {
       this.rowName = rowName;
-      this.flags = List.of(flags);
+      this.flags = flags;
     }
   }
 
@@ -81,6 +84,8 @@ public final class CarrierComparison {
           PoolWorkloads::executorService),
       question("pipeline", "message through three stages", 100_000, PoolWorkloads::pipeline, "stages",
           PoolWorkloads::virtualThreadsAndQueues),
+      question("unparks", "two virtual threads that unpark each other, there and back", 50_000,
+          CarrierWorkloads::unparks, "", null),
       question("queues", "two virtual threads, two queues of the JDK", 50_000, CarrierWorkloads::queues, "", null),
       computing(4), computing(64), computing(1_000),
       CarrierQuestion.of("sleepers-first", String.format(Locale.ROOT, "%,d actors sleep 100 ms, first round", SLEEPERS),
@@ -92,6 +97,49 @@ public final class CarrierComparison {
           String.format(Locale.ROOT, "%,d messages to `Pools.perMessage` that block 100 ms, first round", SLEEPERS),
           Caller.FIBER_ONCE, SLEEPERS, CarrierWorkloads::sleepingWorkers, "virtual-threads",
           CarrierWorkloads::sleepingThreads));
+
+  /**
+   * The time of a reference divided by our time on carriers must be {@code minRatio} or more, for
+   * each size of the question. We want to reach the {@code aim}, which is only printed.
+   */
+  record CarrierBudget(String question, Reference reference, double minRatio, double aim) {
+    enum Reference {
+      PEER("the peer"), JDK("the JDK's scheduler"), UNPARKS("two virtual threads that unpark each other, on carriers");
+
+      private final String title;
+
+      Reference(String title) {
+        this.title = title;
+      }
+    }
+
+    private double ratio(ResultRow ours, List<Result> results) {
+      String side = switch (reference) {
+        case PEER -> named(question).peerName();
+        case JDK -> Side.JDK.rowName;
+        case UNPARKS -> Side.CARRIERS.rowName;
+      };
+      return result(reference == Reference.UNPARKS ? "unparks" : question, results).rows().stream()
+          .filter(row -> row.size() == ours.size() && row.side().equals(side)).findFirst().orElseThrow().median()
+          / ours.median();
+    }
+  }
+
+  static final List<CarrierBudget> PROMISES = List.of(
+      new CarrierBudget("ask-fiber", Reference.PEER, 1, 1.4),
+      new CarrierBudget("ask-actor", Reference.PEER, 1.2, 1.6),
+      new CarrierBudget("ask-actor", Reference.UNPARKS, 1 / 1.2, 1 / 1.05),
+      new CarrierBudget("idle", Reference.PEER, 1.5, 2.5),
+      new CarrierBudget("senders-8", Reference.PEER, 1.3, 1.6),
+      new CarrierBudget("bounded-1024", Reference.PEER, 0.9, 1.2),
+      new CarrierBudget("bounded-16", Reference.PEER, 0.9, 1.2),
+      new CarrierBudget("queues", Reference.JDK, 0.7, 1),
+      new CarrierBudget("compute-4", Reference.JDK, 0.8, 0.95),
+      new CarrierBudget("compute-64", Reference.JDK, 0.9, 0.95),
+      new CarrierBudget("compute-1000", Reference.JDK, 0.9, 0.95),
+      new CarrierBudget("sleepers-first", Reference.JDK, 0.95, 1.3),
+      new CarrierBudget("sleepers-later", Reference.JDK, 0.95, 1.3),
+      new CarrierBudget("blocking-first", Reference.JDK, 0.95, 1.3));
 
   private CarrierComparison() {}
 
@@ -136,10 +184,33 @@ public final class CarrierComparison {
     for (var question : questions) {
       var rows = rows(question, tokens);
       print(question, rows);
-      results.add(Result.here("carriers-" + question.name(), question.title(), rows));
+      results.add(Result.here(RESULT_PREFIX + question.name(), question.title(), rows));
     }
-    if (args.length == 0) Result.writeAll("carriers", results);
-    System.exit(0);
+    if (args.length > 0) System.exit(0);
+    Result.writeAll("carriers", results);
+    boolean areAllKept = true;
+    for (var promise : PROMISES) areAllKept &= judge(promise, results);
+    System.exit(areAllKept ? 0 : 1);
+  }
+
+  private static Result result(String question, List<Result> results) {
+    return results.stream().filter(result -> result.question().equals(RESULT_PREFIX + question)).findFirst()
+        .orElseThrow(() -> new IllegalArgumentException("'" + question + "' was not measured"));
+  }
+
+  /** Prints whether the promise was kept for each size of the question; returns whether for all. */
+  static boolean judge(CarrierBudget promise, List<Result> results) {
+    boolean isKept = true;
+    for (var row : result(promise.question, results).rows()) {
+      if (!row.side().equals(Side.CARRIERS.rowName)) continue;
+      double ratio = promise.ratio(row, results);
+      isKept &= ratio >= promise.minRatio;
+      System.out.printf(Locale.ROOT, "%-6s %s%s: ratio %.2f, must be >= %.2f, aim %.2f: %s%n",
+          ratio >= promise.minRatio ? "kept" : "BROKEN", promise.question,
+          row.size() == 0 ? "" : " " + row.size() + " us", ratio, promise.minRatio, promise.aim,
+          promise.reference.title);
+    }
+    return isKept;
   }
 
   static CarrierQuestion named(String name) {

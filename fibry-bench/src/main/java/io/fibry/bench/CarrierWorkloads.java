@@ -11,6 +11,8 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedTransferQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import org.openjdk.jmh.infra.Blackhole;
 
 /**
@@ -162,6 +164,26 @@ final class CarrierWorkloads {
     for (int i = 0; i < times; i++) {
       there.put(i);
       back.take();
+    }
+    return nanosEach(start, times);
+  }
+
+  /** Two virtual threads unpark each other: a request without a queue and without an answer. */
+  static double unparks(int times) {
+    var asker = Thread.currentThread();
+    var switches = new AtomicInteger(); // written by the thread whose turn it is
+    var partner = Thread.startVirtualThread(() -> {
+      for (int i = 1; i <= times; i++) {
+        while (switches.get() != 2 * i - 1) LockSupport.park();
+        switches.set(2 * i);
+        LockSupport.unpark(asker);
+      }
+    });
+    long start = System.nanoTime();
+    for (int i = 1; i <= times; i++) {
+      switches.set(2 * i - 1);
+      LockSupport.unpark(partner);
+      while (switches.get() != 2 * i) LockSupport.park();
     }
     return nanosEach(start, times);
   }

@@ -15,6 +15,9 @@ import java.util.stream.Collectors;
  * runs the fibers.
  */
 public final class ChildJvm {
+  /** Flags of a child whose fibers run on the carriers of fibry-carriers. */
+  public static final List<String> ON_CARRIERS =
+      List.of("-Dfibry.carriers=required", "--add-opens", "java.base/java.lang=ALL-UNNAMED");
   private static final String LINE_PREFIX = "RESULT ";
 
   private static final Set<Process> RUNNING = ConcurrentHashMap.newKeySet();

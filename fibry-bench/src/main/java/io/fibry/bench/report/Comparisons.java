@@ -61,7 +61,11 @@ final class Comparisons {
   private static final List<Side> PROGRAMS = List.of(
       ours("fibry", "Fibry, in the form that a user would write"),
       ours("fibry-messages", "Fibry, without waiting for answers"),
+      ours("fibry-inline", "Fibry: the asker's own thread handles a request"),
       ours("fibry-pool", "Fibry on a ForkJoinPool: no handler waits"),
+      ours("fibry-carriers", "the form that a user would write, on carriers"),
+      ours("fibry-messages-carriers", "on carriers, without waiting for answers"),
+      ours("fibry-inline-carriers", "on carriers, inline requests"),
       other("pekko", "Apache Pekko typed, as its documentation recommends"),
       other("queues", "by hand: a virtual thread and a queue for each"));
 

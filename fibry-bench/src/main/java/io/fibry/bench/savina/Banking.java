@@ -1,6 +1,7 @@
 package io.fibry.bench.savina;
 
 import io.fibry.Actor;
+import io.fibry.ActorBuilder;
 import io.fibry.ActorContext;
 import io.fibry.Request;
 import io.fibry.bench.savina.SavinaProgram.ProgramSide;
@@ -28,7 +29,8 @@ final class Banking {
     return SavinaProgram.of("bank-transaction",
         SavinaProgram.size(accounts, "accounts, ") + SavinaProgram.size(payments, "transactions"),
         accounts * INITIAL_BALANCE,
-        new ProgramSide("fibry", round -> fibry(accounts, payments, round)),
+        new ProgramSide("fibry", round -> fibry(Round.FIBERS, accounts, payments, round)),
+        new ProgramSide("fibry-inline", round -> fibry(Round.INLINE, accounts, payments, round)),
         new ProgramSide("fibry-messages", round -> fibryMessages(accounts, payments, round)),
         new ProgramSide("pekko", round -> pekko(accounts, payments, round)),
         new ProgramSide("queues", round -> queues(accounts, payments, round)));
@@ -80,9 +82,9 @@ final class Banking {
     }
   }
 
-  private static void fibry(int accounts, int payments, Round round) {
+  private static void fibry(ActorBuilder<Object> builder, int accounts, int payments, Round round) {
     var actors = new ArrayList<Actor<FibryMessage>>();
-    for (int i = 0; i < accounts; i++) actors.add(Round.FIBERS.initialState(Balance::new).newActor(Banking::handle));
+    for (int i = 0; i < accounts; i++) actors.add(builder.initialState(Balance::new).newActor(Banking::handle));
     var orders = new Orders(accounts);
     var confirmations = new ArrayList<CompletableFuture<Long>>();
     for (int i = 0; i < payments; i++) {

@@ -24,7 +24,8 @@ final class Chameneos {
     return SavinaProgram.of("chameneos",
         SavinaProgram.size(creatures, "chameneos, ") + SavinaProgram.size(meetings, "meetings"),
         2L * meetings,
-        new ProgramSide("fibry", round -> fibry(creatures, meetings, round)),
+        new ProgramSide("fibry", round -> fibry(Round.FIBERS, creatures, meetings, round)),
+        new ProgramSide("fibry-inline", round -> fibry(Round.INLINE, creatures, meetings, round)),
         new ProgramSide("fibry-messages", round -> fibryMessages(Round.FIBERS, creatures, meetings, round)),
         new ProgramSide("fibry-pool", round -> fibryMessages(Round.POOL, creatures, meetings, round)),
         new ProgramSide("pekko", round -> pekko(creatures, meetings, round)),
@@ -75,9 +76,9 @@ final class Chameneos {
     }
   }
 
-  private static void fibry(int creatures, int meetings, Round round) {
+  private static void fibry(ActorBuilder<Object> actors, int creatures, int meetings, Round round) {
     round.expectParts(creatures);
-    var mall = Round.FIBERS.initialState(() -> new AskMall(meetings)).newActor(AskMall::handle);
+    var mall = actors.initialState(() -> new AskMall(meetings)).newActor(AskMall::handle);
     for (int i = 0; i < creatures; i++) {
       var initialColor = Color.of(i);
       Stereotypes.fibers().runOnce(() -> round.addPart(meetOthers(initialColor, color -> mall.ask(new Meet(color)))));

@@ -23,7 +23,8 @@ final class Philosophers {
     return SavinaProgram.of("philosophers",
         SavinaProgram.size(seats, "philosophers, ") + SavinaProgram.size(meals, "meals each"),
         (long) seats * meals,
-        new ProgramSide("fibry", round -> fibry(seats, meals, round)),
+        new ProgramSide("fibry", round -> fibry(Round.FIBERS, seats, meals, round)),
+        new ProgramSide("fibry-inline", round -> fibry(Round.INLINE, seats, meals, round)),
         new ProgramSide("fibry-messages", round -> fibryMessages(Round.FIBERS, seats, meals, round)),
         new ProgramSide("fibry-pool", round -> fibryMessages(Round.POOL, seats, meals, round)),
         new ProgramSide("pekko", round -> pekko(seats, meals, round)),
@@ -73,8 +74,8 @@ final class Philosophers {
 
   // replyWhen(..) could delay the reply until the forks are free, but Savina's table denies
   // requests
-  private static void fibry(int seats, int meals, Round round) {
-    var table = Round.FIBERS.initialState(() -> new Forks(seats, round))
+  private static void fibry(ActorBuilder<Object> actors, int seats, int meals, Round round) {
+    var table = actors.initialState(() -> new Forks(seats, round))
         .newActor((Forks forks, AskMessage message, ActorContext<AskMessage> context) -> {
           switch (message) {
             case AskMessage.Hungry hungry -> context.reply(hungry, forks.take(hungry.seat));

@@ -21,7 +21,8 @@ final class PingPong {
 
   static SavinaProgram program(int pings) {
     return SavinaProgram.of("ping-pong", SavinaProgram.size(pings, "pings"), pings,
-        new ProgramSide("fibry", round -> fibry(pings, round)),
+        new ProgramSide("fibry", round -> fibry(Round.FIBERS, pings, round)),
+        new ProgramSide("fibry-inline", round -> fibry(Round.INLINE, pings, round)),
         new ProgramSide("fibry-messages", round -> fibryMessages(Round.FIBERS, pings, round)),
         new ProgramSide("fibry-pool", round -> fibryMessages(Round.POOL, pings, round)),
         new ProgramSide("pekko", round -> pekko(pings, round)),
@@ -30,9 +31,8 @@ final class PingPong {
 
   private enum Ping { PING }
 
-  private static void fibry(int pings, Round round) {
-    // without .inlineRequests(), which would measure requests that switch no thread
-    var pong = Round.FIBERS.newActorWithReturn((Ping ping) -> Pong.PONG);
+  private static void fibry(ActorBuilder<Object> actors, int pings, Round round) {
+    var pong = actors.newActorWithReturn((Ping ping) -> Pong.PONG);
     Stereotypes.fibers().runOnce(() -> {
       int replies = 0;
       for (int i = 0; i < pings; i++) if (pong.ask(Ping.PING) == Pong.PONG) replies++;

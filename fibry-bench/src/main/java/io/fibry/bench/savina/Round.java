@@ -25,6 +25,8 @@ import org.apache.pekko.actor.typed.Behavior;
  */
 final class Round implements AutoCloseable {
   static final ActorBuilder<Object> FIBERS = ActorSystem.anonymous();
+  /** Actors that handle a request on the asker's thread if they are idle. */
+  static final ActorBuilder<Object> INLINE = FIBERS.inlineRequests();
   /** Actors whose handlers do not block, on a FIFO pool with a thread for each processor. */
   static final ActorBuilder<Object> POOL =
       ActorSystem.anonymous().strategy(Strategy.of(new ForkJoinPool(Runtime.getRuntime().availableProcessors(),

@@ -20,11 +20,15 @@ import java.util.stream.Stream;
  * {@code target/savina.json}, and exits with 1 if a side failed.
  *
  * <p>{@code fibry} is the form that a user would write, and {@code fibry-messages} does not wait
- * for answers. {@code fibry-pool} runs on a {@code ForkJoinPool}; its handlers never wait.
- * {@code queues} has a virtual thread and a {@code LinkedTransferQueue} for each actor. Most sizes
- * are larger than in Savina, so that the code is compiled before a run ends.
+ * for answers. In {@code fibry-inline}, idle actors handle requests on the asker's thread.
+ * {@code fibry-pool} runs on a {@code ForkJoinPool}; its handlers never wait. {@code queues} has a
+ * virtual thread and a {@code LinkedTransferQueue} for each actor. The sides on carriers run in
+ * three more processes, each after a process of the other sides. Most sizes are larger than in
+ * Savina, so that the code is compiled before a run ends.
  */
 public final class Savina {
+  private static final String CHILD_ARGUMENT = "--process";
+  private static final String CHILD_ON_CARRIERS = "--process-on-carriers";
   private static final int PROCESSES = 3;
   private static final int WARM_UP = 3;
   private static final int ROUNDS = Integer.getInteger("rounds", 7);
@@ -46,8 +50,12 @@ public final class Savina {
   private Savina() {}
 
   public static void main(String[] args) throws Exception {
-    if (args.length == 2 && args[0].equals("--process")) {
+    if (args.length == 2 && args[0].equals(CHILD_ARGUMENT)) {
       takeTurns(program(args[1]));
+      System.exit(0); // ends the process even if a failed side has left a thread that hangs
+    }
+    if (args.length == 2 && args[0].equals(CHILD_ON_CARRIERS)) {
+      takeTurns(program(args[1]).onCarriers());
       System.exit(0); // ends the process even if a failed side has left a thread that hangs
     }
     var programs = args.length == 0 ? PROGRAMS : Arrays.stream(args).map(Savina::program).toList();
@@ -61,7 +69,7 @@ public final class Savina {
     for (var program : programs) {
       var timesBySide = measure(program);
       allMeasured &= timesBySide.keySet()
-          .containsAll(program.sides().stream().map(SavinaProgram.ProgramSide::name).toList());
+          .containsAll(allSides(program).map(SavinaProgram.ProgramSide::name).toList());
       timesBySide.forEach((side, timesByProcess) -> {
         print(side, timesByProcess, timesBySide.get(program.sides().getFirst().name()));
         jsonRows.add(json(program, side, sortedTimes(timesByProcess)));
@@ -108,12 +116,14 @@ public final class Savina {
   private static Map<String, List<double[]>> measure(SavinaProgram program) throws IOException, InterruptedException {
     System.out.print("\n" + program.name() + ", " + program.size() + " ");
     var outputs = new ArrayList<List<String>>();
-    for (int i = 0; i < PROCESSES; i++) outputs.add(runInProcess(program));
+    for (int i = 0; i < PROCESSES; i++)
+      outputs.add(Stream.concat(runInProcess(program, List.of(), CHILD_ARGUMENT).stream(),
+          runInProcess(program, ChildJvm.ON_CARRIERS, CHILD_ON_CARRIERS).stream()).toList());
     System.out.println();
     var failures = outputs.stream().flatMap(List::stream).filter(line -> line.startsWith("FAILED ")).toList();
     failures.forEach(line -> System.out.println("  " + line));
     var timesBySide = new LinkedHashMap<String, List<double[]>>();
-    for (var side : program.sides()) {
+    for (var side : allSides(program).toList()) {
       if (failures.stream().anyMatch(line -> line.startsWith("FAILED " + side.name() + " "))) continue;
       var timesByProcess = outputs.stream().map(lines -> times(lines, "TOOK " + side.name() + " ")).toList();
       if (timesByProcess.stream().allMatch(times -> times.length == ROUNDS))
@@ -123,15 +133,21 @@ public final class Savina {
     return timesBySide;
   }
 
+  private static Stream<SavinaProgram.ProgramSide> allSides(SavinaProgram program) {
+    return Stream.concat(program.sides().stream(), program.onCarriers().sides().stream());
+  }
+
   private static double[] times(List<String> lines, String prefix) {
     return lines.stream().filter(line -> line.startsWith(prefix))
         .mapToDouble(line -> Double.parseDouble(line.substring(prefix.length()))).sorted().toArray();
   }
 
-  private static List<String> runInProcess(SavinaProgram program) throws IOException, InterruptedException {
-    var command = ChildJvm.command(List.of(),
-        List.of("-Drounds=" + ROUNDS, "-XX:+IgnoreUnrecognizedVMOptions", "--sun-misc-unsafe-memory-access=allow"),
-        Savina.class, "--process", program.name());
+  private static List<String> runInProcess(SavinaProgram program, List<String> flags, String argument)
+      throws IOException, InterruptedException {
+    var allFlags = new ArrayList<>(
+        List.of("-Drounds=" + ROUNDS, "-XX:+IgnoreUnrecognizedVMOptions", "--sun-misc-unsafe-memory-access=allow"));
+    allFlags.addAll(flags);
+    var command = ChildJvm.command(List.of(), allFlags, Savina.class, argument, program.name());
     var process = ChildJvm.start(command);
     var lines = new ArrayList<String>();
     try (var out = process.inputReader()) {
@@ -153,7 +169,7 @@ public final class Savina {
 
   private static void print(String side, List<double[]> timesByProcess, List<double[]> fibryTimes) {
     var runs = sortedTimes(timesByProcess);
-    System.out.printf(Locale.ROOT, "  %-16s %9.1f ms (%.1f..%.1f)", side, ResultRow.median(runs), runs[0],
+    System.out.printf(Locale.ROOT, "  %-23s %9.1f ms (%.1f..%.1f)", side, ResultRow.median(runs), runs[0],
         runs[runs.length - 1]);
     if (fibryTimes != null && fibryTimes != timesByProcess) {
       var ratios = Stream.iterate(0, i -> i + 1).limit(timesByProcess.size())

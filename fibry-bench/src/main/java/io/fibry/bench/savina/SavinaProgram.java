@@ -2,9 +2,13 @@ package io.fibry.bench.savina;
 
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 
 /** A whole program, written once for each side. Every side must compute {@code result}. */
 record SavinaProgram(String name, String size, long result, List<ProgramSide> sides) {
+
+  private static final String ON_CARRIERS = "-carriers";
+  private static final Set<String> FIBER_SIDES = Set.of("fibry", "fibry-messages", "fibry-inline");
 
   record ProgramSide(String name, Body body) {}
 
@@ -15,6 +19,15 @@ record SavinaProgram(String name, String size, long result, List<ProgramSide> si
 
   static SavinaProgram of(String name, String size, long result, ProgramSide... sides) {
     return new SavinaProgram(name, size, result, List.of(sides));
+  }
+
+  /**
+   * Returns the sides of Fibry on its default strategy. {@link #ON_CARRIERS} is appended to their
+   * names, because they are meant for a process whose fibers run on carriers.
+   */
+  SavinaProgram onCarriers() {
+    return new SavinaProgram(name, size, result, sides.stream().filter(side -> FIBER_SIDES.contains(side.name))
+        .map(side -> new ProgramSide(side.name + ON_CARRIERS, side.body)).toList());
   }
 
   static String size(long count, String noun) {

@@ -44,6 +44,13 @@ class SavinaTest {
   }
 
   @Test
+  void onlySidesOnFibersAreMeasuredOnCarriers() {
+    var names = SMALL_PROGRAMS.getFirst().onCarriers().sides().stream().map(SavinaProgram.ProgramSide::name).toList();
+
+    assertEquals(List.of("fibry-carriers", "fibry-inline-carriers", "fibry-messages-carriers"), names);
+  }
+
+  @Test
   void wrongResultOfImplementationFailsMeasurement() {
     var program =
         SavinaProgram.of("wrong", "size", 1, new SavinaProgram.ProgramSide("side", round -> round.setResult(2)));
