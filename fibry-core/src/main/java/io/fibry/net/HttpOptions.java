@@ -6,6 +6,7 @@ import io.fibry.net.http.HttpSettings;
 import io.fibry.net.http.TrustedProxies;
 import io.fibry.net.socket.ListenerLimits;
 import java.net.InetAddress;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
@@ -30,6 +31,7 @@ public final class HttpOptions implements Cloneable {
   // written by `with..` only, before the copy is shared
   private InetAddress address = InetAddress.getLoopbackAddress();
   private ServerSocketFactory sockets = ServerSocketFactory.getDefault();
+  private Optional<Path> unixSocket = Optional.empty();
   private Duration headerLimit = Duration.ofSeconds(10);
   private Duration bodyLimit = Duration.ofSeconds(30);
   private Duration writeLimit = Duration.ofSeconds(30);
@@ -199,6 +201,20 @@ public final class HttpOptions implements Cloneable {
   }
 
   /**
+   * Lets the server listen on a Unix domain socket, which is a file, and on no port. So only
+   * processes of this machine can connect, such as a proxy, and only if their user may enter the
+   * directory. The port that is given at the start must be 0. The file is created at the start, and
+   * deleted at the end; a file that a killed process has left is replaced. Each client has the
+   * loopback address, and port 0.
+   *
+   * @param file the file, in a directory that exists; its path may have about 100 bytes
+   * @return a changed copy
+   */
+  public HttpOptions withUnixSocket(Path file) {
+    return with(copy -> copy.unixSocket = Optional.of(Objects.requireNonNull(file, "file")));
+  }
+
+  /**
    * Limits how many handlers may be at work; a further request is refused with 503. A handler that
    * waits for its client to send or read is not at work. After that wait it continues as soon as
    * fewer than {@code exchanges} handlers are at work. It continues after ten seconds in any case,
@@ -255,8 +271,9 @@ public final class HttpOptions implements Cloneable {
 
   private HttpSettings settings() {
     var shortestLimit = Collections.min(List.of(idleLimit, writeLimit, headerLimit, bodyLimit));
-    var limits = new ListenerLimits(address, sockets, maxExchanges + EXTRA_CONNECTIONS, headerLimit, idleLimit,
-        ListenerLimits.NO_LIMIT, writeLimit, drainLimit, shortestLimit);
+    var limits =
+        new ListenerLimits(address, sockets, unixSocket, maxExchanges + EXTRA_CONNECTIONS, headerLimit, idleLimit,
+            ListenerLimits.NO_LIMIT, writeLimit, drainLimit, shortestLimit);
     return new HttpSettings(limits, headerLimit, bodyLimit, maxBody, maxHeaders, maxUri, maxExchanges, maxFields, hosts,
         proxies,
         tls.map(it -> it.engines("http/1.1")), accessLog);

@@ -5,6 +5,7 @@ import io.fibry.net.socket.ClientOutbox;
 import io.fibry.net.socket.ListenerLimits;
 import io.fibry.net.tcp.TcpSettings;
 import java.net.InetAddress;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
@@ -28,6 +29,7 @@ public final class TcpOptions implements Cloneable {
   // written by `with..` only, before the copy is shared
   private InetAddress address = InetAddress.getLoopbackAddress();
   private ServerSocketFactory sockets = ServerSocketFactory.getDefault();
+  private Optional<Path> unixSocket = Optional.empty();
   private int maxConnections = 10_000;
   private Duration idleLimit = Duration.ofSeconds(60);
   private Duration totalLimit = ListenerLimits.NO_LIMIT;
@@ -62,6 +64,20 @@ public final class TcpOptions implements Cloneable {
    */
   public TcpOptions withServerSockets(ServerSocketFactory sockets) {
     return with(copy -> copy.sockets = Objects.requireNonNull(sockets, "sockets"));
+  }
+
+  /**
+   * Lets the acceptor listen on a Unix domain socket, which is a file, and on no port. So only
+   * processes of this machine can connect, such as a proxy, and only if their user may enter the
+   * directory. The port that is given at the start must be 0. The file is created at the start, and
+   * deleted at the end; a file that a killed process has left is replaced. Each client has the
+   * loopback address, and port 0.
+   *
+   * @param file the file, in a directory that exists; its path may have about 100 bytes
+   * @return a changed copy
+   */
+  public TcpOptions withUnixSocket(Path file) {
+    return with(copy -> copy.unixSocket = Optional.of(Objects.requireNonNull(file, "file")));
   }
 
   /**
@@ -168,7 +184,8 @@ public final class TcpOptions implements Cloneable {
 
   private TcpSettings settings() {
     var handshakeLimit = Collections.min(List.of(HANDSHAKE_LIMIT, idleLimit));
-    var limits = new ListenerLimits(address, sockets, maxConnections, handshakeLimit, idleLimit, totalLimit, writeLimit,
+    var limits = new ListenerLimits(address, sockets, unixSocket, maxConnections, handshakeLimit, idleLimit, totalLimit,
+        writeLimit,
         drainLimit, Collections.min(List.of(handshakeLimit, totalLimit, writeLimit)));
     return new TcpSettings(limits, maxFrame, maxUnsent == 0 ? defaultMaxUnsent() : maxUnsent,
         tls.map(ServerTls::engines));

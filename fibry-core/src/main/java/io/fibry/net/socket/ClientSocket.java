@@ -77,11 +77,9 @@ public final class ClientSocket implements AutoCloseable {
   /**
    * Makes a socket, which speaks TLS if {@code tls} is present. The supplier makes the TLS engine.
    */
-  ClientSocket(Socket socket, Scheduler clock, ListenerLimits limits, Optional<Supplier<SSLEngine>> tls)
-      throws IOException {
+  ClientSocket(Transport plain, Scheduler clock, ListenerLimits limits, Optional<Supplier<SSLEngine>> tls) {
     this.clock = clock;
     this.limits = limits;
-    var plain = new PlainTransport(socket);
     this.transport = tls.isPresent() ? new TlsTransport(plain, tls.get(), this::writeControl) : plain;
     this.deadlines = new DeadlineCheck(transport);
     this.notices = new HandlerNotices(clock, transport);
@@ -280,7 +278,7 @@ public final class ClientSocket implements AutoCloseable {
    * exceed it.
    */
   public ClientSocket checkTogetherWith(Socket target) throws IOException {
-    var targetSocket = new ClientSocket(target, clock, limits, Optional.empty());
+    var targetSocket = new ClientSocket(new PlainTransport(target), clock, limits, Optional.empty());
     targetSocket.limitEachRead(ListenerLimits.NO_LIMIT);
     limitEachRead(ListenerLimits.NO_LIMIT);
     targetSocket.renewIdleDeadline();

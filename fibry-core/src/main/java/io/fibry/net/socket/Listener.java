@@ -12,9 +12,6 @@ import io.fibry.spi.BlockBuilder;
 import io.fibry.spi.MultiStepMessage;
 import io.fibry.text.Lines;
 import io.fibry.time.Scheduler;
-import java.io.IOException;
-import java.net.InetSocketAddress;
-import java.net.Socket;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
@@ -30,9 +27,9 @@ import javax.net.ssl.SSLEngine;
 import org.slf4j.Logger;
 
 /**
- * Listens on a port and has a {@link Conversation} with each client, on an actor of its own. One
- * fiber accepts the clients. Before it accepts a client it takes a permit, so that the number of
- * connections is limited.
+ * Listens on a port or a file, and has a {@link Conversation} with each client, on an actor of its
+ * own. One fiber accepts the clients. Before it accepts a client it takes a permit, so that the
+ * number of connections is limited.
  *
  * <p>The main actor gives the listener its name, its end and its scope. When this actor ends, it
  * calls {@link #drain}, which lets conversations finish within the drain limit. After that, the
@@ -100,9 +97,7 @@ public abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
     this.clientErrorThrottle = new LogThrottle(clock);
     this.permits = new Semaphore(limits.maxConnections());
     this.limitChecker = new LimitChecker(clock, limits.checkInterval(), clients, this::checkLimits);
-    this.serverSocket =
-        new ListenerSocket(limits.sockets(), new InetSocketAddress(limits.address(), ListenerLimits.checkedPort(port)),
-            clock, log);
+    this.serverSocket = new ListenerSocket(limits, port, clock, log);
     try {
       this.mainActor =
           BlockBuilder.of(this.builder.strategy(Strategy.FIBER).onFailure(FailurePolicy.resume())).closesFirst()
@@ -125,7 +120,7 @@ public abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
   }
 
   protected final int boundPort() {
-    return serverSocket.address.getPort();
+    return serverSocket.port();
   }
 
   /**
@@ -138,9 +133,9 @@ public abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
     try {
       while (true) {
         permits.acquireUninterruptibly();
-        var rawSocket = serverSocket.next(this);
-        if (rawSocket == null) return;
-        begin(rawSocket);
+        var transport = serverSocket.next(this);
+        if (transport == null) return;
+        begin(transport);
       }
     } catch (Throwable broken) {
       log.error("{} can no longer accept clients and ends", this, broken);
@@ -149,30 +144,28 @@ public abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
     }
   }
 
-  private void begin(Socket rawSocket) {
+  private void begin(Transport transport) {
     Client client = null;
     try {
-      client = new Client(new ClientSocket(rawSocket, clock, limits, engines), ++lastClientNumber);
+      client = new Client(new ClientSocket(transport, clock, limits, engines), ++lastClientNumber);
       clients.add(client);
       limitChecker.ensureTimer();
       client.begin();
       serverSocket.resetPause();
     } catch (IllegalStateException closed) {
       // the scope is closed to new actors, and will end this listener
-      abandon(rawSocket, client);
+      abandon(transport, client);
       stopAccepting();
     } catch (Throwable failure) {
-      abandon(rawSocket, client);
+      abandon(transport, client);
       serverSocket.pauseAfterFailure(this, "begin a conversation", failure);
     }
   }
 
-  private void abandon(Socket rawSocket, Client client) {
+  private void abandon(Transport transport, Client client) {
     if (client != null) client.end();
     else permits.release();
-    try {
-      rawSocket.close();
-    } catch (IOException closedAnyway) {}
+    transport.close();
   }
 
   private final class Client {
@@ -389,6 +382,6 @@ public abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
 
   @Override
   public String toString() {
-    return "'" + name() + "' on " + serverSocket.address;
+    return "'" + name() + "' on " + serverSocket.addressText();
   }
 }

@@ -2,8 +2,10 @@ package io.fibry.net.socket;
 
 import io.fibry.text.Durations;
 import java.net.InetAddress;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.Optional;
 import javax.net.ServerSocketFactory;
 
 /**
@@ -11,6 +13,7 @@ import javax.net.ServerSocketFactory;
  *
  * @param address the address on which the listener listens
  * @param sockets makes the server socket
+ * @param unixSocket the file on which the listener listens; empty if it listens on a port
  * @param maxConnections how many connections may be open at once
  * @param handshakeLimit how long the TLS handshake may take
  * @param idleLimit how long one read may wait
@@ -20,10 +23,9 @@ import javax.net.ServerSocketFactory;
  * @param shortestLimit the shortest of the limits that are checked; determines the time between two
  * checks
  */
-public record ListenerLimits(InetAddress address, ServerSocketFactory sockets, int maxConnections,
-    Duration handshakeLimit, Duration idleLimit,
-    Duration totalLimit,
-    Duration writeLimit, Duration drainLimit, Duration shortestLimit) {
+public record ListenerLimits(InetAddress address, ServerSocketFactory sockets, Optional<Path> unixSocket,
+    int maxConnections, Duration handshakeLimit, Duration idleLimit, Duration totalLimit, Duration writeLimit,
+    Duration drainLimit, Duration shortestLimit) {
   public static final Duration NO_LIMIT = Duration.ofSeconds(Long.MAX_VALUE);
 
   /** Returns the time between two checks of the limits. */

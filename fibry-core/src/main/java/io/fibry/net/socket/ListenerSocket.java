@@ -3,13 +3,8 @@ package io.fibry.net.socket;
 import io.fibry.text.Lines;
 import io.fibry.time.Scheduler;
 import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.net.InetSocketAddress;
-import java.net.ServerSocket;
-import java.net.Socket;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import javax.net.ServerSocketFactory;
 import org.slf4j.Logger;
 
 /**
@@ -18,42 +13,38 @@ import org.slf4j.Logger;
  * must not end the server.
  */
 final class ListenerSocket {
-  private static final int BACKLOG = 1024;
   private static final long FIRST_PAUSE = 5; // ms
   private static final long MAX_PAUSE = 1_000; // ms
 
-  private final ServerSocket serverSocket;
-  final InetSocketAddress address;
+  private final ServerEndpoint endpoint;
   private final Logger log;
   private final LogThrottle throttle;
   private final CountDownLatch shutLatch = new CountDownLatch(1);
   private long pause = FIRST_PAUSE; // ms; used by the accepting fiber
 
-  ListenerSocket(ServerSocketFactory sockets, InetSocketAddress address, Scheduler clock, Logger log) {
+  ListenerSocket(ListenerLimits limits, int port, Scheduler clock, Logger log) {
     PollerWarmUp.run();
-    this.serverSocket = bind(sockets, address);
-    this.address = (InetSocketAddress) serverSocket.getLocalSocketAddress();
+    this.endpoint = ServerEndpoint.bind(limits, port);
     this.log = log;
     this.throttle = new LogThrottle(clock);
   }
 
-  private static ServerSocket bind(ServerSocketFactory sockets, InetSocketAddress address) {
-    try {
-      return sockets.createServerSocket(address.getPort(), BACKLOG, address.getAddress());
-    } catch (IOException failure) {
-      throw new UncheckedIOException("cannot listen on " + address + ": " + Lines.message(failure)
-          + "; end the program that listens there, or give another port or address (port 0: any free port)", failure);
-    }
+  int port() {
+    return endpoint.port();
+  }
+
+  String addressText() {
+    return endpoint.addressText();
   }
 
   /** Waits for the next client. Returns null if the socket was shut. */
-  Socket next(Object listener) {
+  Transport next(Object listener) {
     while (!isShut()) {
       try {
         Thread.interrupted(); // on CALLER a conversation may have left an interrupt, which would close the port
-        return serverSocket.accept();
+        return endpoint.accept();
       } catch (Throwable failure) {
-        if (isShut() || serverSocket.isClosed()) return null;
+        if (isShut() || endpoint.isClosed()) return null;
         pauseAfterFailure(listener, "accept a client", failure);
       }
     }
@@ -87,9 +78,9 @@ final class ListenerSocket {
   void shut() {
     shutLatch.countDown();
     try {
-      serverSocket.close();
+      endpoint.close();
     } catch (IOException failure) {
-      log.debug("{} could not be closed", serverSocket, failure);
+      log.debug("{} could not be closed", endpoint.addressText(), failure);
     }
   }
 }

@@ -35,7 +35,7 @@ final class TlsTransport implements Transport {
   private static final byte[] USE_HTTPS = ByteBuilder.latin1Bytes("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n"
       + "Content-Type: text/plain\r\nContent-Length: 51\r\n\r\nThis port speaks TLS: ask it by https, not by http.");
 
-  private final PlainTransport wire;
+  private final Transport wire;
   private final Supplier<SSLEngine> engines;
   private final WriteLock writeLock; // held during all writes; taken here when a read must send records
 
@@ -55,7 +55,7 @@ final class TlsTransport implements Transport {
 
   private volatile boolean hasInputEnded; // set by endInput()
 
-  TlsTransport(PlainTransport wire, Supplier<SSLEngine> engines, WriteLock writeLock) {
+  TlsTransport(Transport wire, Supplier<SSLEngine> engines, WriteLock writeLock) {
     this.wire = wire;
     this.engines = engines;
     this.writeLock = writeLock;

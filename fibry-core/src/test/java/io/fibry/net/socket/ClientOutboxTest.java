@@ -38,7 +38,8 @@ import org.junit.jupiter.api.Test;
 class ClientOutboxTest {
   private static final Duration LIMIT = Duration.ofMinutes(5);
   private static final ListenerLimits LIMITS =
-      new ListenerLimits(InetAddress.getLoopbackAddress(), ServerSocketFactory.getDefault(), 1, LIMIT, LIMIT,
+      new ListenerLimits(InetAddress.getLoopbackAddress(), ServerSocketFactory.getDefault(), Optional.empty(), 1, LIMIT,
+          LIMIT,
           ListenerLimits.NO_LIMIT, LIMIT, LIMIT,
           LIMIT);
   private static final int OVERHEAD = 32; // bytes added to each message
@@ -68,7 +69,8 @@ class ClientOutboxTest {
 
   private ClientSocket accept() throws IOException {
     var client =
-        new ClientSocket(server.accept(), BlockBuilder.of(scope.anonymous()).scheduler(), LIMITS, Optional.empty());
+        new ClientSocket(new PlainTransport(server.accept()), BlockBuilder.of(scope.anonymous()).scheduler(), LIMITS,
+            Optional.empty());
     resources.add(client::close);
     return client;
   }

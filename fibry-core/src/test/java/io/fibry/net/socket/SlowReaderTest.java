@@ -30,7 +30,8 @@ import org.junit.jupiter.api.Test;
 class SlowReaderTest {
   private static final Duration LIMIT = Duration.ofSeconds(8);
   private static final ListenerLimits LIMITS =
-      new ListenerLimits(InetAddress.getLoopbackAddress(), ServerSocketFactory.getDefault(), 1, LIMIT, LIMIT,
+      new ListenerLimits(InetAddress.getLoopbackAddress(), ServerSocketFactory.getDefault(), Optional.empty(), 1, LIMIT,
+          LIMIT,
           ListenerLimits.NO_LIMIT, LIMIT, LIMIT,
           LIMIT);
 
@@ -72,7 +73,7 @@ class SlowReaderTest {
   }
 
   private ClientSocket client(Socket socket) throws IOException {
-    return new ClientSocket(socket, clock, LIMITS, Optional.empty());
+    return new ClientSocket(new PlainTransport(socket), clock, LIMITS, Optional.empty());
   }
 
   private void send(String text) throws IOException {
