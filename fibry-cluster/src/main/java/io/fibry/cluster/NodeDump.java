@@ -3,6 +3,7 @@ package io.fibry.cluster;
 import io.fibry.cluster.Cluster.Member;
 import io.fibry.cluster.partition.HostingStats;
 import io.fibry.cluster.partition.PartitionCoordinator;
+import io.fibry.text.Lines;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -32,8 +33,8 @@ final class NodeDump {
   }
 
   private static String describe(String kind, HostingStats stats) {
-    return kind + ": " + stats.localPartitions() + " of " + stats.partitions() + " partitions, "
-        + stats.actors() + " actors";
+    return kind + ": " + stats.localPartitions() + " of " + Lines.count(stats.partitions(), "partition") + ", "
+        + Lines.count(stats.actors(), "actor");
   }
 
   private static String describe(Member member) {

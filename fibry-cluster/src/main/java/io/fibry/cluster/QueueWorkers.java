@@ -15,19 +15,20 @@ import io.fibry.pubsub.Subscription;
 import io.fibry.spi.BlockBuilder;
 import io.fibry.spi.ForwardingExitable;
 import io.fibry.text.Durations;
+import io.fibry.text.Lines;
+import io.fibry.text.SafeLogger;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.Map;
 import java.util.Optional;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Does the work of a queue on this node. The transport delivers only as many pieces as may be done
  * at the same time.
  */
 final class QueueWorkers<M> extends ForwardingExitable<QueueWorkers<M>> {
-  private static final Logger LOG = LoggerFactory.getLogger(Cluster.class);
+  private static final Logger LOG = SafeLogger.of(Cluster.class);
   private static final Duration LATE_PIECE_DELAY = Duration.ofSeconds(1);
 
   private final NetworkWorkQueue<M> queue;
@@ -116,7 +117,7 @@ final class QueueWorkers<M> extends ForwardingExitable<QueueWorkers<M>> {
 
   private void handle(WorkItem piece) {
     if (piece.attempts() > options.maxAttempts()) {
-      park(piece, "it was begun " + options.maxAttempts() + " times, and did not end");
+      park(piece, "it was begun " + Lines.count(options.maxAttempts(), "time") + ", and did not end");
       return;
     }
     try (var observation = beginStep(piece)) {

@@ -351,7 +351,7 @@ abstract class QueueContract {
     redeliverUnfinishedWork("mails");
 
     Patience.eventually(() -> mails(b).parked(10).size() == 1);
-    assertEquals("it was begun 1 times, and did not end", mails(b).parked(10).getFirst().reason());
+    assertEquals("it was begun 1 time, and did not end", mails(b).parked(10).getFirst().reason());
     assertEquals(1, starts("slow"));
   }
 

@@ -2,6 +2,7 @@ package io.fibry.flow;
 
 import io.fibry.Actor;
 import io.fibry.spi.StableAddress;
+import io.fibry.text.Lines;
 import io.fibry.text.SafeLogger;
 import java.util.Objects;
 import java.util.Optional;
@@ -71,7 +72,8 @@ final class FlowSubscriber<M> implements Flow.Subscriber<M> {
     if (hasEnded()) return; // the stream was cancelled, which the publisher may not know yet
     try {
       if (!actor.sendMessage(message)) cutOff(new RejectedExecutionException("actor '" + actor.name()
-          + "' refused a message of its stream; give its mailbox capacity for " + (maxUnhandled + 1L) + " messages"));
+          + "' refused a message of its stream; give its mailbox capacity for "
+          + Lines.count(maxUnhandled + 1L, "message")));
       else if (needsMark()) mark();
     } catch (RuntimeException refusal) {
       cutOff(refusal);

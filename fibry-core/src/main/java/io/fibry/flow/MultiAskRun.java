@@ -117,7 +117,8 @@ final class MultiAskRun<M, R> {
   private record MultiAskRequest<A>(MultiAskRun<?, ?> multiAsk) implements Request<MultiAskRequest<A>, A> {
     @Override
     public String toString() {
-      return Lines.text(multiAsk.message) + " (sent to " + multiAsk.actors.size() + " actors; no answer from "
+      return Lines.text(multiAsk.message) + " (sent to " + Lines.count(multiAsk.actors.size(), "actor")
+          + "; no answer from "
           + multiAsk.unansweredNames() + ")";
     }
   }

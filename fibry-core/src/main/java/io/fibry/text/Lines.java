@@ -40,6 +40,11 @@ public final class Lines {
     return line.toString();
   }
 
+  /** Returns a number and a noun, such as "1 message" or "2 messages". */
+  public static String count(long number, String noun) {
+    return number + " " + noun + (number == 1 ? "" : "s");
+  }
+
   /** Returns the message of a failure as one line, or its class name if it has no message. */
   public static String message(Throwable failure) {
     try {

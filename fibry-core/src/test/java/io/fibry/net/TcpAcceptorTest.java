@@ -276,7 +276,7 @@ class TcpAcceptorTest {
       assertEquals(List.of(), frozenNet.letters.all);
       // waits for the log line, which comes after the conversation is counted as handled
       Patience.eventually(() -> log.text()
-          .contains("1 conversations were ended by their clients or by a limit since the last line"));
+          .contains("1 conversation ended by a client or by a limit since the last such line"));
       assertEquals(1, log.entriesAbout(acceptor.toString(), "TcpAcceptorTest").lines().count(), log.text());
     }
   }

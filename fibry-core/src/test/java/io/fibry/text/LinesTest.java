@@ -2,6 +2,7 @@ package io.fibry.text;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class LinesTest {
@@ -13,6 +14,12 @@ class LinesTest {
 
     assertEquals("x".repeat(199) + "… (301 characters)", Lines.line(text));
     assertEquals("x".repeat(198) + EMOJI + "… (300 characters)", Lines.line(text.substring(1)));
+  }
+
+  @Test
+  void countOfOneHasNounInSingular() {
+    assertEquals(List.of("0 messages", "1 message", "2 messages"),
+        List.of(Lines.count(0, "message"), Lines.count(1, "message"), Lines.count(2, "message")));
   }
 
   @Test

@@ -29,7 +29,7 @@ public final class RequestStoredException extends RequestException {
   /** Returns the text of the cause. For a full mailbox, leaves out the advice to ask again. */
   private static String reason(Throwable cause) {
     return switch (cause) {
-      case MailboxFullException full -> "its mailbox is full (" + full.capacity() + " messages)";
+      case MailboxFullException full -> "its mailbox is full (" + Lines.count(full.capacity(), "message") + ")";
       case RequestException unanswered -> Lines.message(unanswered);
       default -> Lines.thrown(cause);
     };

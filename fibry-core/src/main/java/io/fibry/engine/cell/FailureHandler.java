@@ -150,7 +150,7 @@ public final class FailureHandler {
     else if (policy.kind() == Kind.RESUME || policy.kind() == Kind.RESTART)
       omitted = cell.owner().failureLog().admit(failure, System.nanoTime());
     if (omitted == FailureLog.OMITTED) return;
-    String omittedText = omitted == 0 ? "" : "; " + omitted + " more such failures were not logged";
+    String omittedText = omitted == 0 ? "" : "; not logged: " + Lines.count(omitted, "more such failure");
     if (requestException != null)
       EngineLog.log().warn("actor '{}' could not finish {}: {}{}", cell.name(), text(cell, message),
           Lines.escaped(String.valueOf(requestException.getMessage())), omittedText);

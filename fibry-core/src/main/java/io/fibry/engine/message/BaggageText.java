@@ -6,6 +6,7 @@ import io.fibry.TextContextPropagator;
 import io.fibry.engine.jvm.EngineLog;
 import io.fibry.engine.jvm.FailureLog;
 import io.fibry.engine.jvm.MessageTexts;
+import io.fibry.text.Lines;
 import java.net.URLDecoder;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
@@ -68,7 +69,7 @@ public final class BaggageText {
         "the text of context propagator {} for a message to actor '{}' is left out: it has {} bytes, and all context "
             + "propagators together may write {}{}",
         MessageTexts.describe(propagator), receiver.name(), length, MAX_LENGTH,
-        omitted == 0 ? "" : "; " + omitted + " more messages since the last such line");
+        omitted == 0 ? "" : "; " + Lines.count(omitted, "more message") + " since the last such line");
   }
 
   /**

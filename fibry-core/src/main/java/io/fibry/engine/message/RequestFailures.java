@@ -10,6 +10,7 @@ import io.fibry.RequestException;
 import io.fibry.RequestOutcome;
 import io.fibry.engine.jvm.MessageTexts;
 import io.fibry.text.Durations;
+import io.fibry.text.Lines;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CancellationException;
@@ -72,7 +73,8 @@ public final class RequestFailures {
 
   public static MailboxFullException full(DescribedActor actor, Object request, int capacity) {
     return new MailboxFullException(
-        "the mailbox of actor '" + actor.name() + "' is full (" + capacity + " messages): it did not take "
+        "the mailbox of actor '" + actor.name() + "' is full (" + Lines.count(capacity, "message")
+            + "): it did not take "
             + actor.describeRequest(request)
             + "; ask again later, or give the actor a larger mailbox or Overflow.BLOCK",
         actor.name(), request, capacity);

@@ -111,7 +111,7 @@ final class ScopeWatchdog {
     String place = slowMessage.stack() == null ? "" : slowMessage.stack().describePlace();
     int omitted = log.admit(ScopeWatchdog.class, place, clock.nanoTime());
     if (omitted == FailureLog.OMITTED) return;
-    String suffix = omitted == 0 ? "" : "; " + omitted + " more at the same place were not logged";
+    String suffix = omitted == 0 ? "" : "; not logged: " + omitted + " more at the same place";
     EngineLog.log().warn("actor '{}' {}{}", cell.name(), slowMessage.activity(), suffix, slowMessage.stack());
   }
 }

@@ -250,9 +250,9 @@ public abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
   protected final void logClientError(Throwable failure) {
     long count = isStopping() ? 0 : clientErrorThrottle.countEvent();
     if (count > 0) log.info(
-        "{}: {} conversations were ended by their clients or by a limit since the last line, which comes at most once "
-            + "a minute; the last: {}",
-        this, count, Lines.message(failure));
+        "{}: {} ended by a client or by a limit since the last such line, which comes at most once a minute; the last: "
+            + "{}",
+        this, Lines.count(count, "conversation"), Lines.message(failure));
     else log.debug("{}: a conversation was ended by its client or by a limit", this, failure);
   }
 

@@ -101,7 +101,8 @@ public final class Forwarder implements Handler<ClientConnection> {
 
   @Override
   public String toString() {
-    return "TCP forwarder to " + target + " (" + clients + " clients, " + bytesToTarget + " bytes there, "
+    return "TCP forwarder to " + target + " (" + Lines.count(clients.sum(), "client") + ", " + bytesToTarget
+        + " bytes there, "
         + bytesToClient + " back)";
   }
 }

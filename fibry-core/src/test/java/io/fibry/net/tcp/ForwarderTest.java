@@ -78,7 +78,7 @@ class ForwarderTest {
       assertEquals(500_003, echoedBytes.length); // the echo, and the "end" that the target sends after the half-close
       assertTrue(Arrays.equals(sent, 0, 500_000, echoedBytes, 0, 500_000));
     }
-    Patience.eventually(() -> forwarder.toString().contains("(1 clients, 500000 bytes there, 500003 back)"));
+    Patience.eventually(() -> forwarder.toString().contains("(1 client, 500000 bytes there, 500003 back)"));
   }
 
   @Promise("25.11")

@@ -79,9 +79,11 @@ public record StoreCheck(String store, long bytes, long frames, long actors, lon
   @Override
   public String toString() {
     String state = !isWhole() ? "damaged" : doubt.isEmpty() ? "whole" : "whole up to its end, which is in doubt";
-    var summary = store + " is " + state + ": " + actors + " actors, " + turns + " turns, " + pendingMessages
-        + " pending messages, " + parkedMessages + " parked; " + frames + " frames, " + bytes + " bytes; it was "
-        + (isClosed ? "" : "not ") + "closed";
+    var summary =
+        store + " is " + state + ": " + Lines.count(actors, "actor") + ", " + Lines.count(turns, "turn") + ", "
+            + Lines.count(pendingMessages, "pending message") + ", " + parkedMessages + " parked; "
+            + Lines.count(frames, "frame") + ", " + Lines.count(bytes, "byte") + "; it was "
+            + (isClosed ? "" : "not ") + "closed";
     return Stream
         .of(Stream.of(summary), tornFiles.stream().map(line -> "torn: " + line),
             doubt.stream().map(line -> "in doubt: " + line), defects.stream().map(line -> "wrong: " + line),

@@ -187,7 +187,8 @@ final class StoreCopier {
 
   private IllegalStateException missing(ActorId id, ActorProgress actor) {
     return new IllegalStateException(
-        id + " has " + actor.lastTurn + " turns at " + source + ", and its history could be copied up to turn "
+        id + " has " + Lines.count(actor.lastTurn, "turn") + " at " + source
+            + ", and its history could be copied up to turn "
             + actor.copiedTurn + ". Turns were stored during the copy, or are not in the history yet; "
             + "copy again into an empty store");
   }

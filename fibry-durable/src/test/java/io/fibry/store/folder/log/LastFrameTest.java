@@ -156,7 +156,7 @@ class LastFrameTest {
     var check = SalvagePlan.of(disk);
 
     assertTrue(check.isWhole(), check::toString);
-    assertTrue(check.toString().startsWith("a simulated disk is whole up to its end, which is in doubt: 1 actors, "),
+    assertTrue(check.toString().startsWith("a simulated disk is whole up to its end, which is in doubt: 1 actor, "),
         check::toString);
     assertEquals(begin, check.doubt().orElseThrow().offset());
     assertTrue(check.toString().contains("\nin doubt: " + LOG + " at " + begin + ": the last "), check::toString);
