@@ -35,6 +35,7 @@ import io.fibry.pubsub.Subscription;
 import io.fibry.pubsub.Topic;
 import io.fibry.spi.BlockBuilder;
 import io.fibry.store.Store;
+import io.fibry.text.SafeLogger;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
@@ -48,7 +49,6 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiFunction;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
-import org.slf4j.LoggerFactory;
 
 /**
  * This process as a node of an app. The node's scope contains the actors that send to names and
@@ -359,7 +359,7 @@ final class LocalNode implements Cluster {
     try {
       nodeContext.transport().publish(notice);
     } catch (TransportException failure) {
-      LoggerFactory.getLogger(Cluster.class).debug("{} is notified later of its pending messages", actor, failure);
+      SafeLogger.of(Cluster.class).debug("{} is notified later of its pending messages", actor, failure);
     }
   }
 
@@ -410,7 +410,7 @@ final class LocalNode implements Cluster {
     senders.forEach((subject, sender) -> {
       try {
         if (!sender.awaitArrival(Duration.ofNanos(Math.max(0, deadline - System.nanoTime()))))
-          LoggerFactory.getLogger(Cluster.class).warn("{} leaves before all messages of {} have arrived", this, sender);
+          SafeLogger.of(Cluster.class).warn("{} leaves before all messages of {} have arrived", this, sender);
       } catch (InterruptedException interrupt) {
         Thread.currentThread().interrupt();
       }
@@ -421,7 +421,7 @@ final class LocalNode implements Cluster {
   private void awaitSent() {
     try {
       if (!nodeContext.requests().awaitSent(ARRIVAL_TIMEOUT))
-        LoggerFactory.getLogger(Cluster.class).warn("{} leaves before all of its answers are sent", this);
+        SafeLogger.of(Cluster.class).warn("{} leaves before all of its answers are sent", this);
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
     }

@@ -11,6 +11,7 @@ import io.fibry.Exitable;
 import io.fibry.cluster.TransportException.Failure;
 import io.fibry.durable.Idempotent;
 import io.fibry.support.Patience;
+import io.fibry.support.UnreadableException;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -203,6 +204,20 @@ abstract class QueueContract {
 
     Patience.eventually(() -> mails(b).parked(10).size() == 1);
     assertEquals("java.lang.StackOverflowError: made up", mails(b).parked(10).getFirst().reason());
+  }
+
+  /** If the log line of the failure threw, neither this node nor another would try again. */
+  @Test
+  void workWithUnreadableFailureIsRetriedAndParked() {
+    mails(a).consume(attempts(2), mail -> {
+      throw new UnreadableException();
+    });
+
+    mails(b).put(new Mail("ada"));
+
+    Patience.eventually(() -> mails(b).parked(10).size() == 1);
+    assertEquals(2, mails(b).parked(10).getFirst().attempts());
+    assertTrue(mails(b).parked(10).getFirst().reason().contains("UnreadableException"));
   }
 
   @Test

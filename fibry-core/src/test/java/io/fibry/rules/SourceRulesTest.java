@@ -140,6 +140,19 @@ class SourceRulesTest {
         .callMethod(Throwable.class, "printStackTrace").check(ArchitectureTest.MAIN);
   }
 
+  /**
+   * A logger of slf4j calls the getMessage of a logged exception. If the call threw, it would end
+   * the thread that logs, or leave out what follows the log line.
+   */
+  @Test
+  void publishedCodeLogsBySafeLogger() {
+    var unsafeLines = linesWhere(MAIN, (line, comment) -> !comment && line.contains("LoggerFactory.getLogger("))
+        .stream().filter(line -> !line.matches("(fibry-bench|examples|integrations/[a-z-]+-(sample|examples))/.*"));
+
+    assertEquals(List.of("SafeLogger.java"),
+        unsafeLines.map(line -> line.replaceFirst(".*/([^/:]+):.*", "$1")).toList());
+  }
+
   @Test
   void mainCodeCallsNoSleep() {
     noClasses().should().callMethod(Thread.class, "sleep", long.class).orShould()

@@ -11,6 +11,7 @@ import io.fibry.net.HttpServer;
 import io.fibry.net.RawClient;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
+import io.fibry.support.UnreadableException;
 import io.fibry.testing.Promise;
 import java.io.PrintStream;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -19,17 +20,7 @@ import org.junit.jupiter.api.Test;
 /** Tests that a failing logger, or an exception without a text, disturbs no work. */
 class SafeLoggerTest {
   private static final String STAND_IN =
-      "SafeLoggerTest$Unreadable (its toString threw java.lang.UnsupportedOperationException), which could not be logged";
-
-  /** An exception whose text cannot be read. */
-  private static final class Unreadable extends RuntimeException {
-    private static final long serialVersionUID = 1;
-
-    @Override
-    public String getMessage() {
-      throw new UnsupportedOperationException("no text");
-    }
-  }
+      "UnreadableException (its toString threw java.lang.UnsupportedOperationException), which could not be logged";
 
   /** A stream to which the logger cannot write. */
   private static final class BrokenStream extends PrintStream {
@@ -48,8 +39,8 @@ class SafeLoggerTest {
   void unreadableExceptionIsLoggedByClassAndStack() {
     var logger = SafeLogger.of(SafeLoggerTest.class);
     try (var log = new Logged()) {
-      logger.error("{} failed at {}", "a", 1, new Unreadable());
-      logger.warn("two", new RuntimeException("outer", new Unreadable()));
+      logger.error("{} failed at {}", "a", 1, new UnreadableException());
+      logger.warn("two", new RuntimeException("outer", new UnreadableException()));
       logger.info("{} three", "x");
 
       assertTrue(log.text().contains("a failed at 1"), log::text);
@@ -77,7 +68,7 @@ class SafeLoggerTest {
   @Test
   void unreadableExceptionOfRouteGets500AndKeepsConnection() throws Exception {
     var routes = HttpRoutes.none().text("GET /broken", exchange -> {
-      throw new Unreadable();
+      throw new UnreadableException();
     }).text("GET /fine", exchange -> "fine");
     try (var log = new Logged();
         var scope = ActorSystem.openScope("unreadable");
@@ -98,7 +89,7 @@ class SafeLoggerTest {
     try (var log = new Logged(); var scope = ActorSystem.openScope("unreadable")) {
       var actor = scope.named("reader").onFailure(FailurePolicy.restart()).initialState(states::incrementAndGet)
           .newActorWithReturn((Integer state, String message) -> {
-            if (message.equals("bad")) throw new Unreadable();
+            if (message.equals("bad")) throw new UnreadableException();
             return state;
           });
       actor.sendMessage("bad");

@@ -7,25 +7,17 @@ import io.fibry.Request;
 import io.fibry.store.MemoryStore;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
+import io.fibry.support.UnreadableException;
 import org.junit.jupiter.api.Test;
 
 /** Tests code of a turn whose exception has a text that cannot be read. */
 class UnreadableFailureTest {
   record Note(String text) implements Request<Note, String> {}
 
-  private static final class Unreadable extends RuntimeException {
-    private static final long serialVersionUID = 1;
-
-    @Override
-    public String getMessage() {
-      throw new UnsupportedOperationException("no text");
-    }
-  }
-
   private static final Durable<Note> NOTES =
       Durable.kind("notes", Note.class).state("").handler((notes, note, context) -> {
         context.afterCommit(() -> {
-          throw new Unreadable();
+          throw new UnreadableException();
         });
         context.reply(note, notes);
         return notes + note.text();

@@ -11,6 +11,7 @@ import io.fibry.cluster.wire.Subjects;
 import io.fibry.pubsub.ObservableValue;
 import io.fibry.pubsub.Subscription;
 import io.fibry.spi.BlockBuilder;
+import io.fibry.text.SafeLogger;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -21,7 +22,6 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Knows which nodes are alive. A node is dead if its entry says that its life is over, or if it
@@ -32,7 +32,7 @@ import org.slf4j.LoggerFactory;
  * are used only by its thread.
  */
 public final class Membership implements AutoCloseable {
-  private static final Logger LOG = LoggerFactory.getLogger(Cluster.class);
+  private static final Logger LOG = SafeLogger.of(Cluster.class);
   private static final Duration HOSTING_GRACE = Duration.ofSeconds(5);
   private static final int CHECKS_PER_LEASE = 10;
 

@@ -14,6 +14,7 @@ import io.fibry.cluster.wire.Subjects;
 import io.fibry.pubsub.Subscription;
 import io.fibry.spi.BlockBuilder;
 import io.fibry.text.Lines;
+import io.fibry.text.SafeLogger;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -29,7 +30,6 @@ import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Keeps the entry of this node in the table, by which other nodes know that this node is alive.
@@ -60,7 +60,7 @@ import org.slf4j.LoggerFactory;
  * written again.
  */
 public final class NodeLease {
-  private static final Logger LOG = LoggerFactory.getLogger(Cluster.class);
+  private static final Logger LOG = SafeLogger.of(Cluster.class);
   private static final int MAX_ENDED_OFFERS = 64; // ended offers whose reasons other nodes can read
   private static final Duration EXPIRY_MARGIN = Duration.ofSeconds(2);
   // limits waits for the heartbeat actor; the ask limit of the scope is for requests of users

@@ -5,11 +5,11 @@ import io.fibry.cluster.Cluster.Member;
 import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.codec.Codec;
 import io.fibry.codec.CodecException;
+import io.fibry.text.SafeLogger;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import org.slf4j.LoggerFactory;
 
 /**
  * The entry of a node in the transport's table. It says that a life of the node, from joining to
@@ -34,7 +34,7 @@ public record NodeState(Member member, Map<String, String> ended, Optional<Durat
     try {
       return entry.value().map(CODEC::decode);
     } catch (CodecException failure) {
-      LoggerFactory.getLogger(Cluster.class).warn("the entry '{}' cannot be read", entry.key(), failure);
+      SafeLogger.of(Cluster.class).warn("the entry '{}' cannot be read", entry.key(), failure);
       return Optional.empty();
     }
   }

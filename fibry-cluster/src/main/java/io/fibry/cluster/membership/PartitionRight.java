@@ -5,8 +5,8 @@ import io.fibry.cluster.Cluster.Member;
 import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.codec.Codec;
 import io.fibry.codec.CodecException;
+import io.fibry.text.SafeLogger;
 import java.util.Optional;
-import org.slf4j.LoggerFactory;
 
 /**
  * The right to a partition, as an entry of the table. It names the owner or, if the right is free,
@@ -26,7 +26,7 @@ public record PartitionRight(String node, String life, boolean free, long after)
     try {
       return entry.value().map(CODEC::decode);
     } catch (CodecException failure) {
-      LoggerFactory.getLogger(Cluster.class).warn("the entry '{}' cannot be read", entry.key(), failure);
+      SafeLogger.of(Cluster.class).warn("the entry '{}' cannot be read", entry.key(), failure);
       return Optional.empty();
     }
   }

@@ -20,6 +20,7 @@ import io.fibry.cluster.wire.Destination;
 import io.fibry.cluster.wire.Protocol;
 import io.fibry.pool.Entities;
 import io.fibry.text.Lines;
+import io.fibry.text.SafeLogger;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
@@ -32,7 +33,6 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Takes the partitions of a kind that this node should own, and gives its other partitions away.
@@ -63,7 +63,7 @@ import org.slf4j.LoggerFactory;
  * <p>Fields whose comments name no thread are used only by the coordinator's thread.
  */
 public final class PartitionCoordinator<M> {
-  private static final Logger LOG = LoggerFactory.getLogger(Cluster.class);
+  private static final Logger LOG = SafeLogger.of(Cluster.class);
   private static final Duration TRANSFER_TIMEOUT = Duration.ofSeconds(5); // for the previous owner's held messages
   private static final Duration OWNERS_TIMEOUT = Duration.ofSeconds(10); // for each partition to get an owner
   private static final Duration COORDINATOR_STOP_TIMEOUT = Duration.ofSeconds(2);

@@ -16,6 +16,7 @@ import io.fibry.cluster.wire.Destination;
 import io.fibry.durable.SharedStoreAccess;
 import io.fibry.pool.Entities;
 import io.fibry.pubsub.Subscription;
+import io.fibry.text.SafeLogger;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -27,7 +28,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
-import org.slf4j.LoggerFactory;
 
 /**
  * Receives the messages of one partition. It holds them before this node owns the partition, gives
@@ -403,7 +403,7 @@ final class PartitionGate<M> {
     try {
       transferSender.accept(new TransferMessage(nextOwner, nextEpoch, wire));
     } catch (RuntimeException failure) { // the next owner continues without this message
-      LoggerFactory.getLogger(Cluster.class).warn("node '{}' does not get {}", nextOwner,
+      SafeLogger.of(Cluster.class).warn("node '{}' does not get {}", nextOwner,
           wire.isPresent() ? "a message that this node forwards" : "the notice that it has all held messages", failure);
     }
   }

@@ -26,7 +26,6 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
-import org.slf4j.LoggerFactory;
 
 /**
  * Gives messages of other nodes to an actor of this node, or to the entities of a partition, and
@@ -227,7 +226,7 @@ public record InboundDispatcher<M>(ClusterTransport transport, String descriptio
       Thread.startVirtualThread(sending);
       return true;
     } catch (RejectedExecutionException nodeHasEnded) {
-      LoggerFactory.getLogger(Cluster.class).debug("an answer of '{}' was not sent", description, nodeHasEnded);
+      SafeLogger.of(Cluster.class).debug("an answer of '{}' was not sent", description, nodeHasEnded);
       return false;
     }
   }
@@ -275,7 +274,7 @@ public record InboundDispatcher<M>(ClusterTransport transport, String descriptio
       long currentEpoch = epoch.getAsLong();
       transport.publish(currentEpoch > 0 ? answer.withHeader(Destination.EPOCH, Long.toString(currentEpoch)) : answer);
     } catch (TransportException failure) {
-      LoggerFactory.getLogger(Cluster.class).debug("an answer of '{}' was not sent", description, failure);
+      SafeLogger.of(Cluster.class).debug("an answer of '{}' was not sent", description, failure);
     }
   }
 }

@@ -10,6 +10,7 @@ import io.fibry.RequestException;
 import io.fibry.cluster.Cluster;
 import io.fibry.cluster.wire.Protocol;
 import io.fibry.spi.StableAddress;
+import io.fibry.text.SafeLogger;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.List;
@@ -19,7 +20,6 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.function.Supplier;
-import org.slf4j.LoggerFactory;
 
 /**
  * The address of an actor that may be on another node. Messages are encoded on their sender's
@@ -90,7 +90,7 @@ public final class RemoteActor<M> implements Actor<M>, StableAddress {
       var request = new OutboundStore(address, message, body, sender.contextText(this, message));
       return senderActor.ask(unchecked(request), defaultLimit);
     } catch (RequestException | CancellationException failure) {
-      LoggerFactory.getLogger(Cluster.class).warn("a message to '{}' may or may not be stored", address.actor(),
+      SafeLogger.of(Cluster.class).warn("a message to '{}' may or may not be stored", address.actor(),
           failure);
       return false;
     }

@@ -11,13 +11,13 @@ import io.fibry.cluster.wire.Subjects;
 import io.fibry.cluster.wire.UnreadableMessageLog;
 import io.fibry.codec.Codec;
 import io.fibry.codec.CodecException;
+import io.fibry.text.SafeLogger;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
-import org.slf4j.LoggerFactory;
 
 /**
  * Tells askers which of their requests still exist, so that a lost request fails soon. Five times
@@ -125,7 +125,7 @@ public final class RequestKeepAlive {
           WireMessage.oneWay(nodeContext.subjects().ofKeepAlives(node), Map.of(NODE, nodeContext.node()),
               CODEC.encode(ids)));
     } catch (TransportException failure) { // without a connection, the lease of this node expires anyway
-      LoggerFactory.getLogger(Cluster.class).debug("node '{}' could not be notified that this node has its requests",
+      SafeLogger.of(Cluster.class).debug("node '{}' could not be notified that this node has its requests",
           node, failure);
     }
   }

@@ -13,12 +13,12 @@ import io.fibry.cluster.wire.AskChainEntry;
 import io.fibry.cluster.wire.Destination;
 import io.fibry.text.Durations;
 import io.fibry.text.Lines;
+import io.fibry.text.SafeLogger;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import org.slf4j.LoggerFactory;
 
 /**
  * A request to another node. A request that no node receives was certainly not handled, so it is
@@ -108,7 +108,7 @@ final class SentRequest<R> implements RequestRegistry.OpenRequest {
           .publish(WireMessage.oneWay(destination.cancelSubject(),
               Map.of(Destination.MESSAGE_ID, messageId), new byte[0]));
     } catch (TransportException failure) {
-      LoggerFactory.getLogger(Cluster.class).debug("the cancellation of a request to actor '{}' was not sent",
+      SafeLogger.of(Cluster.class).debug("the cancellation of a request to actor '{}' was not sent",
           outbound.address().actor(), failure);
     }
   }

@@ -9,11 +9,11 @@ import io.fibry.store.StoreWriteException;
 import io.fibry.store.spi.PendingWrite;
 import io.fibry.store.spi.WriteInbox;
 import io.fibry.text.Lines;
+import io.fibry.text.SafeLogger;
 import java.sql.SQLException;
 import java.util.ArrayDeque;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
-import org.slf4j.LoggerFactory;
 
 /**
  * The thread that writes to the database. It stores all waiting entries in one transaction, in the
@@ -200,14 +200,14 @@ final class BatchWriter {
     if (!isFailing) return;
     isFailing = false;
     try {
-      LoggerFactory.getLogger(JdbcStore.class).info("{} stores again", storeName);
+      SafeLogger.of(JdbcStore.class).info("{} stores again", storeName);
     } catch (Throwable loggerFailure) { // a logger is user code
     }
   }
 
   private static void log(String text, Throwable failure) {
     try {
-      LoggerFactory.getLogger(JdbcStore.class).error(text, failure);
+      SafeLogger.of(JdbcStore.class).error(text, failure);
     } catch (Throwable loggerFailure) {
       // there is no other log
     }

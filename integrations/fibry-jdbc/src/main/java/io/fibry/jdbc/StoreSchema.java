@@ -1,10 +1,10 @@
 package io.fibry.jdbc;
 
 import io.fibry.store.StoreDamagedException;
+import io.fibry.text.SafeLogger;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.regex.Pattern;
-import org.slf4j.LoggerFactory;
 
 /** Creates the tables of a store if they are missing, and refuses tables of another format. */
 final class StoreSchema {
@@ -48,7 +48,7 @@ final class StoreSchema {
         }
         return true;
       });
-      LoggerFactory.getLogger(JdbcStore.class).info("the tables of {} were missing, and have been created", storeName);
+      SafeLogger.of(JdbcStore.class).info("the tables of {} were missing, and have been created", storeName);
     } catch (SQLException failure) {
       try {
         check(database, dialect, storeName); // another process may have created the tables

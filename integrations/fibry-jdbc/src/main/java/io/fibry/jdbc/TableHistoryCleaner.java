@@ -3,6 +3,7 @@ package io.fibry.jdbc;
 import static io.fibry.jdbc.StatementRows.ColumnType.NUMBER;
 import static io.fibry.jdbc.StatementRows.ColumnType.TEXT;
 
+import io.fibry.text.SafeLogger;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
@@ -12,7 +13,6 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import org.slf4j.LoggerFactory;
 
 /**
  * Deletes turns that are older than the retention of their kind, and covered by a snapshot. It
@@ -85,7 +85,7 @@ final class TableHistoryCleaner {
         database.commit(dialect, transaction -> toDelete.run(transaction.begin(), SqlDialect.DELETE_TURNS));
       if (!isFinished) readerPool.execute(() -> delete(kind, cutoff, page.getLast().position()));
     } catch (SQLException | RuntimeException failure) {
-      LoggerFactory.getLogger(JdbcStore.class).warn("{} keeps old turns of kind '{}' for now", storeName, kind,
+      SafeLogger.of(JdbcStore.class).warn("{} keeps old turns of kind '{}' for now", storeName, kind,
           failure);
     }
   }
@@ -136,7 +136,7 @@ final class TableHistoryCleaner {
       scannedUntil.merge(kind, reachedPosition, (old, reached) -> old.compareTo(reached) < 0 ? reached : old);
       if (!page.isEmpty() && lastScanned.equals(page.getLast().position())) onViewMoved(kind);
     } catch (SQLException | RuntimeException failure) {
-      LoggerFactory.getLogger(JdbcStore.class).warn("{} keeps turns of ended actors of kind '{}' for now", storeName,
+      SafeLogger.of(JdbcStore.class).warn("{} keeps turns of ended actors of kind '{}' for now", storeName,
           kind, failure);
       retryTimes.put(kind, clock.instant().plus(RETRY_PAUSE));
     }

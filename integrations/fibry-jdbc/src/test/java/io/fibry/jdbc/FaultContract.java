@@ -30,6 +30,7 @@ import io.fibry.store.spi.StoreBackend;
 import io.fibry.store.spi.ViewOffset;
 import io.fibry.support.Intercepted;
 import io.fibry.support.Patience;
+import io.fibry.support.UnreadableException;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -305,7 +306,7 @@ abstract class FaultContract extends DatabaseFixture {
       assertEquals(4, number("select count(*) from fibry_turn where actor = 'ada'"));
       faults.onNextStatement("s.number, t.whole", (connection, call) -> {
         hasFailed.countDown();
-        throw new SQLException("made up, for a test", "25006");
+        throw new SQLException("made up, for a test", "25006", new UnreadableException());
       });
 
       append(seenStore, turn(view, viewLife, 2, true, end.getBytes(StandardCharsets.UTF_8)));

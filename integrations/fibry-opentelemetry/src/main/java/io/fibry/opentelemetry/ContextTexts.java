@@ -1,5 +1,6 @@
 package io.fibry.opentelemetry;
 
+import io.fibry.text.SafeLogger;
 import io.opentelemetry.api.trace.Span;
 import io.opentelemetry.context.Context;
 import io.opentelemetry.context.propagation.TextMapGetter;
@@ -13,7 +14,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.LoggerFactory;
 
 /**
  * Writes contexts as texts for another process, and reads them. The program's
@@ -63,7 +63,7 @@ final class ContextTexts {
     while (encodedLength(texts) > MAX_BYTES) {
       var largest = texts.entrySet().stream().max(Comparator.comparingInt(ContextTexts::encodedLength)).orElseThrow();
       if (!hasLoggedOmission.getAndSet(true))
-        LoggerFactory.getLogger("io.fibry.opentelemetry.OpenTelemetryTraces").warn(
+        SafeLogger.of("io.fibry.opentelemetry.OpenTelemetryTraces").warn(
             "the text '{}' of a message is left out: it has {} bytes, and all texts together may have {}; further "
                 + "such texts are left out without a log line",
             largest.getKey(), encodedLength(largest), MAX_BYTES);

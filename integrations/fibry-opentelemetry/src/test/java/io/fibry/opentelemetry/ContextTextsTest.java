@@ -11,6 +11,7 @@ import io.fibry.support.Logged;
 import io.opentelemetry.api.baggage.Baggage;
 import io.opentelemetry.api.trace.Span;
 import io.opentelemetry.context.Context;
+import java.io.PrintStream;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
@@ -68,6 +69,26 @@ class ContextTextsTest {
       assertEquals(3, text.split("traceparent=").length);
       assertFalse(text.contains("baggage"), text);
       assertEquals(2, logged.text().split("the text 'baggage' of a message is left out").length, logged::text);
+    }
+  }
+
+  @Test
+  void textsAreWrittenAlthoughLogFails() {
+    var original = System.err;
+    System.setErr(new PrintStream(original) {
+      @Override
+      public void println(String line) {
+        throw new IllegalStateException("no space");
+      }
+    });
+    try {
+      telemetry.inSpan("order", () -> {
+        var texts = traces.write(Context.current().with(baggage(4_000))); // logs that the baggage is left out
+        assertEquals(Set.of("traceparent", ContextTexts.SENT), texts.keySet());
+        return "";
+      });
+    } finally {
+      System.setErr(original);
     }
   }
 

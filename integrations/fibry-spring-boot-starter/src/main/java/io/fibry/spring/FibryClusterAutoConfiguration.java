@@ -4,8 +4,8 @@ import io.fibry.ActorScope;
 import io.fibry.cluster.Cluster;
 import io.fibry.cluster.ClusterNetwork;
 import io.fibry.nats.NatsNetwork;
+import io.fibry.text.SafeLogger;
 import java.nio.file.Path;
-import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -64,7 +64,7 @@ public final class FibryClusterAutoConfiguration {
   ContextShutdown fibryNodeLeaving(ConfigurableApplicationContext context, Cluster cluster) {
     return new ContextShutdown(context, ContextShutdown.NODES, () -> {
       cluster.close();
-      LoggerFactory.getLogger(FibryClusterAutoConfiguration.class).info("{} has left", cluster);
+      SafeLogger.of(FibryClusterAutoConfiguration.class).info("{} has left", cluster);
     });
   }
 

@@ -6,6 +6,7 @@ import io.fibry.store.folder.index.LogIndex;
 import io.fibry.store.folder.log.LoggerCall;
 import io.fibry.store.folder.log.Segment;
 import io.fibry.store.recorder.StoreEvents;
+import io.fibry.text.SafeLogger;
 import java.io.IOException;
 import java.util.List;
 import java.util.NavigableMap;
@@ -14,7 +15,6 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
-import org.slf4j.LoggerFactory;
 
 /**
  * Rewrites sealed segments without their dead records. A pass begins when there are as many newly
@@ -167,7 +167,7 @@ public final class Compaction {
   }
 
   private void logFailure(Throwable failure) {
-    LoggerCall.run(() -> LoggerFactory.getLogger("io.fibry.store.folder.Compaction").warn(
+    LoggerCall.run(() -> SafeLogger.of("io.fibry.store.folder.Compaction").warn(
         "{} keeps replaced records until {}, because a compaction failed", disk,
         isStopped() ? "it is opened again" : "the next segment is full", failure));
   }

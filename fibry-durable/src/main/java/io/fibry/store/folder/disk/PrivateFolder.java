@@ -1,5 +1,6 @@
 package io.fibry.store.folder.disk;
 
+import io.fibry.text.SafeLogger;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.AccessDeniedException;
@@ -9,7 +10,6 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.stream.Stream;
-import org.slf4j.LoggerFactory;
 
 /** Creates folders that only the user of this process may read, and syncs their names to disk. */
 final class PrivateFolder {
@@ -43,7 +43,7 @@ final class PrivateFolder {
     try {
       nameSync.sync(parent);
     } catch (AccessDeniedException unreadable) { // this user may not open the parent, so its names cannot be synced
-      LoggerFactory.getLogger("io.fibry.store.folder.FolderStore").debug("{} cannot be synced", parent, unreadable);
+      SafeLogger.of("io.fibry.store.folder.FolderStore").debug("{} cannot be synced", parent, unreadable);
     }
   }
 

@@ -3,6 +3,7 @@ package io.fibry.store.folder.log;
 import io.fibry.store.StoreDamagedException;
 import io.fibry.store.folder.StorageDirectory;
 import io.fibry.store.folder.disk.AtomicFile;
+import io.fibry.text.SafeLogger;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Instant;
@@ -11,7 +12,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.NavigableMap;
 import java.util.TreeMap;
-import org.slf4j.LoggerFactory;
 
 /**
  * Reads a log from its first frame to its last.
@@ -140,7 +140,7 @@ public final class LogReader {
       return new LogEnd(segment, offset, nextFrame, sealedSegments, wasClosed, unconfirmed, List.of(), replacedFiles);
     int size = lastNonZero(content) + 1 - offset;
     String tornFile = moveTornEnd(segment, offset, content.slice(offset, size));
-    LoggerCall.run(() -> LoggerFactory.getLogger("io.fibry.store.folder.LogReader").warn(
+    LoggerCall.run(() -> SafeLogger.of("io.fibry.store.folder.LogReader").warn(
         "{}: {} at {}: {}. The bytes were moved to {}", disk, segment.name(), offset, describeTornEnd(size, time),
         tornFile));
     return new LogEnd(segment, offset, nextFrame, sealedSegments, false, unconfirmed, List.of(tornFile),

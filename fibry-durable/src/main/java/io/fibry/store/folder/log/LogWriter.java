@@ -5,6 +5,7 @@ import io.fibry.store.StoreClosedException;
 import io.fibry.store.StoreException;
 import io.fibry.store.recorder.StoreEvents;
 import io.fibry.store.spi.WriteInbox;
+import io.fibry.text.SafeLogger;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.concurrent.CompletableFuture;
@@ -12,7 +13,6 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
-import org.slf4j.LoggerFactory;
 
 /**
  * The journal: the thread that writes a log. Only this thread uses the log.
@@ -324,6 +324,6 @@ public final class LogWriter {
   }
 
   private static void log(String text, Throwable failure) {
-    LoggerCall.run(() -> LoggerFactory.getLogger("io.fibry.store.folder.LogWriter").error(text, failure));
+    LoggerCall.run(() -> SafeLogger.of("io.fibry.store.folder.LogWriter").error(text, failure));
   }
 }

@@ -8,12 +8,12 @@ import io.fibry.store.folder.StorageDirectory;
 import io.fibry.store.folder.disk.AtomicFile;
 import io.fibry.store.recorder.StoreEvents;
 import io.fibry.text.Lines;
+import io.fibry.text.SafeLogger;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.NavigableMap;
 import java.util.concurrent.ConcurrentSkipListMap;
-import org.slf4j.LoggerFactory;
 
 /** Appends frames to the segments of a store. Used by one thread at a time. */
 public final class SegmentLog {
@@ -259,7 +259,7 @@ public final class SegmentLog {
     brokenReason = new StoreBrokenException(disk + ": " + problem
         + ". The store stores nothing more: close it, repair the disk, and open it again", failure,
         RequestOutcome.UNKNOWN);
-    LoggerCall.run(() -> LoggerFactory.getLogger("io.fibry.store.folder.SegmentLog").error("a store is broken",
+    LoggerCall.run(() -> SafeLogger.of("io.fibry.store.folder.SegmentLog").error("a store is broken",
         brokenReason));
     LoggerCall.run(() -> StoreEvents.recordBroken(disk, problem, failure));
     return brokenReason;

@@ -7,6 +7,7 @@ import io.fibry.store.folder.disk.AtomicFile;
 import io.fibry.store.folder.disk.FolderTakenException;
 import io.fibry.store.recorder.StoreEvents;
 import io.fibry.text.Lines;
+import io.fibry.text.SafeLogger;
 import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -14,7 +15,6 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Creates segments in advance, because creating a segment takes as long as thousands of commits.
@@ -160,6 +160,6 @@ public final class SegmentPreallocator {
   }
 
   private static Logger logger() {
-    return LoggerFactory.getLogger("io.fibry.store.folder.SegmentPreallocator");
+    return SafeLogger.of("io.fibry.store.folder.SegmentPreallocator");
   }
 }

@@ -2,6 +2,7 @@ package io.fibry.nats.connection;
 
 import io.fibry.nats.NatsNetwork;
 import io.fibry.text.Lines;
+import io.fibry.text.SafeLogger;
 import io.nats.client.Connection;
 import io.nats.client.ConnectionListener;
 import io.nats.client.Consumer;
@@ -12,14 +13,13 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Logs the errors and connection changes that the client reports only to its listeners. Passes
  * refusals on to pending calls, and runs callbacks after reconnections.
  */
 public final class ConnectionErrors implements ErrorListener, ConnectionListener {
-  private static final Logger LOG = LoggerFactory.getLogger(NatsNetwork.class);
+  private static final Logger LOG = SafeLogger.of(NatsNetwork.class);
   private static final int MAX_FAILURES = 8; // errors kept for the exception of a failed connection
   private static final int MAX_CAUSES = 100; // causes may form a cycle
   private static final Pattern DENIED =

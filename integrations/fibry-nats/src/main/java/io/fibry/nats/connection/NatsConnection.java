@@ -5,6 +5,7 @@ import io.fibry.cluster.TransportException.Failure;
 import io.fibry.nats.NatsNetwork;
 import io.fibry.pubsub.Subscription;
 import io.fibry.text.Lines;
+import io.fibry.text.SafeLogger;
 import io.nats.client.Connection;
 import io.nats.client.Dispatcher;
 import io.nats.client.MessageHandler;
@@ -17,11 +18,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** A connection, with its requests and subscriptions. Thread-safe. */
 public final class NatsConnection implements AutoCloseable {
-  private static final Logger LOG = LoggerFactory.getLogger(NatsNetwork.class);
+  private static final Logger LOG = SafeLogger.of(NatsNetwork.class);
   private static final Duration SERVER_TIMEOUT = Duration.ofSeconds(5); // for one answer of the server
 
   private final Connection connection;

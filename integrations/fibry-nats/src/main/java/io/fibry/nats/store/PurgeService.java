@@ -10,6 +10,7 @@ import io.fibry.nats.connection.StoreSubjects;
 import io.fibry.nats.stream.WriteOutcome;
 import io.fibry.store.Store;
 import io.fibry.text.Lines;
+import io.fibry.text.SafeLogger;
 import io.nats.client.Message;
 import io.nats.client.impl.NatsMessage;
 import io.nats.client.support.Encoding;
@@ -20,7 +21,6 @@ import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 import java.util.concurrent.Semaphore;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Deletes dead messages of a store for nodes that may not purge its stream. The NATS server checks
@@ -37,7 +37,7 @@ import org.slf4j.LoggerFactory;
  * a dead message stays dead, because the numbers of the stream only grow.
  */
 public final class PurgeService {
-  private static final Logger LOG = LoggerFactory.getLogger(NatsStore.class);
+  private static final Logger LOG = SafeLogger.of(NatsStore.class);
   private static final int MAX_PARALLEL = 64;
 
   private final StoreContext store;

@@ -8,6 +8,7 @@ import io.fibry.store.Store;
 import io.fibry.store.StoreClosedException;
 import io.fibry.store.spi.StoreBackend;
 import io.fibry.store.spi.ViewOffset;
+import io.fibry.text.SafeLogger;
 import io.nats.client.api.MessageInfo;
 import java.time.Duration;
 import java.time.Instant;
@@ -19,7 +20,6 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Deletes turns that are older than the retention of their kind, and covered by a snapshot. It
@@ -80,7 +80,7 @@ public final class StreamHistoryCleaner {
       deleteOldTurns(kind, cutoff.toEpochMilli());
     } catch (RuntimeException failure) {
       if (!store.isClosed())
-        LoggerFactory.getLogger(NatsStore.class).warn("{} keeps old turns of kind '{}' for now", store, kind, failure);
+        SafeLogger.of(NatsStore.class).warn("{} keeps old turns of kind '{}' for now", store, kind, failure);
     } finally {
       activeKinds.remove(kind);
     }
@@ -157,7 +157,7 @@ public final class StreamHistoryCleaner {
     } catch (StoreClosedException closed) {
       // the next process purges these turns
     } catch (RuntimeException failure) {
-      if (!store.isClosed() && failedKinds.add(kind)) LoggerFactory.getLogger(NatsStore.class)
+      if (!store.isClosed() && failedKinds.add(kind)) SafeLogger.of(NatsStore.class)
           .warn("{} could not purge replaced turns of kind '{}', and keeps them for now", store, kind, failure);
     }
   }

@@ -14,6 +14,7 @@ import io.fibry.store.spi.StoreBackend.Turn;
 import io.fibry.store.StoreWriteException;
 import io.fibry.store.spi.ViewOffset;
 import io.fibry.store.spi.PendingWrite;
+import io.fibry.text.SafeLogger;
 import io.nats.client.api.MessageInfo;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -23,7 +24,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Stores the turns of an actor as entries of its journal, which are messages of one subject. The
@@ -33,7 +33,7 @@ import org.slf4j.LoggerFactory;
  * batch with the entry. Fields are used on the fiber of {@link #executor}.
  */
 public final class TurnWriter {
-  private static final Logger LOG = LoggerFactory.getLogger(NatsStore.class);
+  private static final Logger LOG = SafeLogger.of(NatsStore.class);
   private static final int MAX_SENDS = 999; // in one batch; the server's limit is 1,000 with the entry
   private static final int PURGE_THRESHOLD = 64; // stored entries after which the next full state causes a purge
   private static final int PURGE_THRESHOLD_AT_END = 16; // stored entries after which the end of a life causes a purge

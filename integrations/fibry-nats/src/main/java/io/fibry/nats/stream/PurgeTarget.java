@@ -2,8 +2,8 @@ package io.fibry.nats.stream;
 
 import io.fibry.nats.NatsStore;
 import io.fibry.nats.connection.AppSubjects;
+import io.fibry.text.SafeLogger;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.slf4j.LoggerFactory;
 
 /** The receiver of the purge calls for a stream: the server, or a keeper. Thread-safe. */
 public final class PurgeTarget {
@@ -51,7 +51,7 @@ public final class PurgeTarget {
     };
     if (outcome instanceof WriteOutcome.WriteSuccess) failureLogged.set(false);
     else if ((isKeeper || outcome instanceof WriteOutcome.WriteRejection) && failureLogged.compareAndSet(false, true))
-      LoggerFactory.getLogger(NatsStore.class).warn("turns and handled messages that are obsolete stay in their "
+      SafeLogger.of(NatsStore.class).warn("turns and handled messages that are obsolete stay in their "
           + "stream for now{}; {}", isKeeper ? ", until a store with the role KEEPER is open" : "", lastFailure);
     return outcome;
   }

@@ -5,6 +5,7 @@ import io.fibry.nats.NatsNetwork;
 import io.fibry.nats.connection.NatsConnection;
 import io.fibry.pubsub.Subscription;
 import io.fibry.text.Lines;
+import io.fibry.text.SafeLogger;
 import io.nats.client.Message;
 import io.nats.client.impl.NatsMessage;
 import java.time.Duration;
@@ -13,11 +14,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** Messages between the programs of an app, over a connection. Thread-safe. */
 final class ProgramMessaging {
-  private static final Logger LOG = LoggerFactory.getLogger(NatsNetwork.class);
+  private static final Logger LOG = SafeLogger.of(NatsNetwork.class);
   private static final int HEADER_BYTES = 8 << 10; // reserved in a message for its headers
 
   private final NatsConnection connection;

@@ -7,6 +7,7 @@ import io.fibry.codec.Codec;
 import io.fibry.codec.CodecException;
 import io.fibry.nats.NatsNetwork;
 import io.fibry.nats.connection.AppSubjects;
+import io.fibry.text.SafeLogger;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -14,7 +15,6 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Reads the table for askers. Askers may not call JetStream themselves, because the server sends an
@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
  * a second; {@code readAt} and {@code nodes} are guarded by the lock.
  */
 final class TableDirectory {
-  private static final Logger LOG = LoggerFactory.getLogger(NatsNetwork.class);
+  private static final Logger LOG = SafeLogger.of(NatsNetwork.class);
   private static final Codec<Question> QUESTION = Codec.of(Question.class);
   private static final Codec<Found> FOUND = Codec.of(Found.class);
   private static final int MAX_PARALLEL = 16;

@@ -4,6 +4,7 @@ import io.fibry.cluster.TransportException;
 import io.fibry.cluster.spi.ClusterTransport.Entry;
 import io.fibry.nats.NatsNetwork;
 import io.fibry.pubsub.Subscription;
+import io.fibry.text.SafeLogger;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -13,7 +14,6 @@ import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Watches the table of the nodes for a program with the role ASKER: asks a node for the table every
@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
  * lack it. Fields are used by the polling thread only.
  */
 final class TablePoller {
-  private static final Logger LOG = LoggerFactory.getLogger(NatsNetwork.class);
+  private static final Logger LOG = SafeLogger.of(NatsNetwork.class);
   private static final Duration POLL_INTERVAL = Duration.ofSeconds(2);
 
   private final Supplier<List<Entry>> entrySource;

@@ -4,6 +4,7 @@ import io.fibry.cluster.TransportException;
 import io.fibry.cluster.spi.ClusterTransport.Entry;
 import io.fibry.nats.NatsNetwork;
 import io.fibry.pubsub.Subscription;
+import io.fibry.text.SafeLogger;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -16,7 +17,6 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Tells the watches of a table which entries ended while the connection was cut. After a
@@ -30,7 +30,7 @@ import org.slf4j.LoggerFactory;
  * because both the listing thread and the client's thread call readers.
  */
 final class TableReconciler implements AutoCloseable {
-  private static final Logger LOG = LoggerFactory.getLogger(NatsNetwork.class);
+  private static final Logger LOG = SafeLogger.of(NatsNetwork.class);
   private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(2);
 
   /**

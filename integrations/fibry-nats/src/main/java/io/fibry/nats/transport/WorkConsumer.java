@@ -15,6 +15,7 @@ import io.fibry.spi.BlockBuilder;
 import io.fibry.store.StoreClosedException;
 import io.fibry.store.StoreReadException;
 import io.fibry.text.Lines;
+import io.fibry.text.SafeLogger;
 import io.nats.client.Message;
 import io.nats.client.impl.NatsMessage;
 import java.time.Duration;
@@ -23,7 +24,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Pulls messages from a JetStream consumer, at most as many as the worker may handle in parallel.
@@ -32,7 +32,7 @@ import org.slf4j.LoggerFactory;
  */
 final class WorkConsumer implements Subscription {
   static final Duration ACK_TIMEOUT = Duration.ofSeconds(15); // after this time without progress, work is redelivered
-  private static final Logger LOG = LoggerFactory.getLogger(NatsNetwork.class);
+  private static final Logger LOG = SafeLogger.of(NatsNetwork.class);
   private static final Duration TICK_INTERVAL = Duration.ofSeconds(2); // between two reports of progress
   private static final Duration PULL_EXPIRY = Duration.ofSeconds(5); // after which a request for work ends
   private static final long PULL_LOST_NANOS = PULL_EXPIRY.plus(TICK_INTERVAL).toNanos(); // an older pull counts as lost

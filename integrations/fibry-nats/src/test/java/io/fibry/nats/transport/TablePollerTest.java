@@ -5,9 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.fibry.cluster.TransportException;
 import io.fibry.cluster.TransportException.Failure;
 import io.fibry.cluster.spi.ClusterTransport.Entry;
+import io.fibry.support.UnreadableException;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
 /** Tests which changes an asker sees if the nodes that it asks have different tables. */
@@ -52,6 +55,20 @@ class TablePollerTest {
     read(entry("b", 6));
 
     assertEquals(List.of("a 5", "b 6", "no a 5"), notifications);
+  }
+
+  /** If the log line of the failure threw, the thread would end, and the asker would see no change. */
+  @Test
+  void entriesAreReadAfterUnreadableFailure() {
+    var answers = new ArrayDeque<Supplier<List<Entry>>>(List.of(() -> {
+      throw new UnreadableException();
+    }, () -> List.of(entry("a", 5))));
+    var failingPoller = new TablePoller(() -> answers.remove().get(), entry -> notifications.add(entry.key()));
+
+    failingPoller.read();
+    failingPoller.read();
+
+    assertEquals(List.of("a"), notifications);
   }
 
   @Test

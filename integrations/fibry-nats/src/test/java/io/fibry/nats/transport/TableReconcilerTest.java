@@ -7,6 +7,7 @@ import io.fibry.cluster.TransportException.Failure;
 import io.fibry.cluster.spi.ClusterTransport.Entry;
 import io.fibry.nats.transport.TableReconciler.KeyListing;
 import io.fibry.support.Patience;
+import io.fibry.support.UnreadableException;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -21,9 +22,13 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class TableReconcilerTest implements TableReconciler.WatchedTable {
   private static final Duration CHECK_INTERVAL = Duration.ofDays(1); // wake-ups and failures cause earlier checks
+  private static final long DISCONNECTED = -1; // instead of a number of a change: the list fails
+  private static final long UNREADABLE = -2; // the list fails with an exception that cannot be printed
 
   private final List<String> notifications = new CopyOnWriteArrayList<>();
   private final AtomicInteger listCount = new AtomicInteger();
@@ -46,7 +51,8 @@ class TableReconcilerTest implements TableReconciler.WatchedTable {
   @Override
   public KeyListing list() {
     listCount.incrementAndGet();
-    if (listing.lastChange() < 0) throw new TransportException(Failure.DISCONNECTED, "planned");
+    if (listing.lastChange() == UNREADABLE) throw new UnreadableException();
+    if (listing.lastChange() == DISCONNECTED) throw new TransportException(Failure.DISCONNECTED, "planned");
     return listing;
   }
 
@@ -85,12 +91,13 @@ class TableReconcilerTest implements TableReconciler.WatchedTable {
     }
   }
 
-  @Test
-  void failedListingOfTableIsRetried() {
+  @ParameterizedTest
+  @ValueSource(longs = {DISCONNECTED, UNREADABLE})
+  void failedListingOfTableIsRetried(long failure) {
     try (var reconciler = new TableReconciler("test", this, CHECK_INTERVAL)) {
       reconciler.open(this::recordNotification).accept(entry("a", 5));
 
-      listAgain(reconciler, new KeyListing(Set.of(), -1)); // this list fails
+      listAgain(reconciler, new KeyListing(Set.of(), failure)); // this list fails
       listing = new KeyListing(Set.of(), 6); // found without a wake-up, by the retry two seconds later
 
       Patience.eventually(() -> notifications.contains("no a 6"));
