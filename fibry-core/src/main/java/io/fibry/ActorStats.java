@@ -13,6 +13,9 @@ import java.util.OptionalInt;
  * @param name the name of the actor
  * @param kind the strategy of the actor; for a pool also how its workers share the mailbox
  * @param queued messages in the mailbox, including stashed messages; counted up to 100,000
+ * @param oldestWaiting how long at least the oldest message in the mailbox has been waiting.
+ * Messages do not have the time at which they were sent. Thus this time begins when statistics or
+ * the watchdog first observe a message that still waits. Zero if no message waits
  * @param handled messages that the actor had handled when it last went idle or yielded, plus the
  * completed steps of the current message
  * @param failed messages whose handler threw
@@ -40,8 +43,9 @@ import java.util.OptionalInt;
  * @param stack where the handler is, the newest call first, at most 0.1 s old. In a pool, the
  * handler that has been busy for longest. Empty if no handler runs, or its stack is not known
  */
-public record ActorStats(List<String> scopes, String name, String kind, long queued, long handled, long failed,
-    ActorState state, Optional<String> awaited, int busyWorkers, int workers, String activity,
+public record ActorStats(List<String> scopes, String name, String kind, long queued, Duration oldestWaiting,
+    long handled, long failed, ActorState state, Optional<String> awaited, int busyWorkers, int workers,
+    String activity,
     Optional<String> messageType, Duration busyFor, boolean isBusyForExact, OptionalInt capacity, long refused,
     List<StackTraceElement> stack) {
 

@@ -26,10 +26,13 @@ public interface ActorTotals extends AutoCloseable {
    * @param refused messages that full mailboxes refused or dropped
    * @param queued messages in mailboxes, including stashed messages; counted up to 100,000 for each
    * actor
+   * @param oldestWaiting how long at least the oldest waiting message of these actors has been
+   * waiting, as {@link io.fibry.ActorStats#oldestWaiting} explains; zero if no message waits
    * @param busyFor how long the actor that has been busy for longest has been handling its current
    * message or step; zero if all are idle
    */
-  record Total(String name, int living, long handled, long failed, long refused, long queued, Duration busyFor) {}
+  record Total(String name, int living, long handled, long failed, long refused, long queued,
+      Duration oldestWaiting, Duration busyFor) {}
 
   /** A scope of this library, which can make sums. */
   interface Source {

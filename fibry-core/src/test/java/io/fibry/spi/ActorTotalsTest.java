@@ -49,7 +49,7 @@ class ActorTotalsTest {
   }
 
   private static Total sum(String name, int living, long handled) {
-    return new Total(name, living, handled, 0, 0, 0, Duration.ZERO);
+    return new Total(name, living, handled, 0, 0, 0, Duration.ZERO, Duration.ZERO);
   }
 
   /** Waits for the sums, because an actor leaves its scope after its end was announced. */
@@ -99,6 +99,7 @@ class ActorTotalsTest {
 
     assertEquals(List.of(2L, 0L, 1L, 2L), List.of((long) sum.living(), sum.handled(), sum.failed(), sum.queued()));
     assertTrue(sum.busyFor().compareTo(Duration.ofSeconds(3)) >= 0, sum::toString);
+    assertEquals(Duration.ofSeconds(3), sum.oldestWaiting());
   }
 
   @Promise("19.24")
@@ -119,8 +120,8 @@ class ActorTotalsTest {
     actor.close();
     newActor(scope, "orders").close(); // the next actor of the name
 
-    eventually(totals, new Total("orders", 0, 0, 2, 2, 0, Duration.ZERO));
-    assertEquals(List.of(new Total("orders", 1, 0, 2, 2, 0, Duration.ZERO)), before);
+    eventually(totals, new Total("orders", 0, 0, 2, 2, 0, Duration.ZERO, Duration.ZERO));
+    assertEquals(List.of(new Total("orders", 1, 0, 2, 2, 0, Duration.ZERO, Duration.ZERO)), before);
   }
 
   @Promise("19.24")

@@ -347,6 +347,16 @@ class GuardedCell extends ActorCell {
   }
 
   @Override
+  protected Object newestQueued() {
+    return queue.newest();
+  }
+
+  @Override
+  protected boolean isQueued(Object node) {
+    return ((QueueEntry<?>) node).isQueued();
+  }
+
+  @Override
   MailboxFullException mailboxFull(RequestFuture<?> request, Object message) {
     var entry = request.entry;
     long expectedWaitNanos = entry == null ? 0 : entry.refusedWaitNanos();

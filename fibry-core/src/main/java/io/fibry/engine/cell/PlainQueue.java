@@ -347,6 +347,20 @@ abstract class PlainQueue implements Rescuable {
     return node == null;
   }
 
+  /**
+   * Returns the node of the newest message, for {@link #isQueued}. Returns null if no message
+   * waits, or the newest message was withdrawn, or is the pill.
+   */
+  protected Object newestQueued() {
+    Object last = TAIL.getVolatile(this);
+    return last != null && holdsMessage(last) ? last : null;
+  }
+
+  /** Returns whether the message of this node has neither begun nor been withdrawn. */
+  protected boolean isQueued(Object node) {
+    return holdsMessage(node);
+  }
+
   /** Returns the message of a node, or null if the message has begun or was withdrawn. */
   protected static Object message(Object node) {
     return node instanceof Envelope envelope ? envelope.message : ((RequestFuture<?>) node).message();

@@ -318,6 +318,20 @@ public class GuardedQueue<E> {
     return arrivals == null ? occupiedPlaces.count() : arrivals.count();
   }
 
+  /**
+   * Returns the entry that will be taken last; among entries without a rank, this is the newest.
+   * Returns null if the queue is empty or this entry is the pill.
+   */
+  public synchronized QueueEntry<E> newest() {
+    collectArrivals();
+    var last = last();
+    return last == null || last.isPill ? null : last;
+  }
+
+  QueueEntry<E> last() {
+    return order.last();
+  }
+
   /** Returns the number of entries without the pill. */
   public synchronized int entryCount() {
     collectArrivals();

@@ -90,6 +90,10 @@ public class QueueEntry<E> {
     return state == GONE;
   }
 
+  public boolean isQueued() {
+    return state == QUEUE;
+  }
+
   /**
    * Returns whether the entry has entered. With an ArrivalBuffer, an entry that is neither counted
    * nor admitted is still entering.

@@ -205,8 +205,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
 
   @Override
   public synchronized E poll() {
-    if (lanes != null && !lanes.allQueued.isEmpty()) return take(lanes.allQueued.getFirst());
-    return super.poll();
+    return lanes == null || lanes.allQueued.isEmpty() ? super.poll() : take(lanes.allQueued.getFirst());
   }
 
   @Override
@@ -220,8 +219,12 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
 
   @Override
   public synchronized List<E> queued(int max) {
-    if (lanes == null) return super.queued(max);
-    return lanes.allQueued.stream().limit(max).map(entry -> entry.item).toList();
+    return lanes == null ? super.queued(max) : lanes.allQueued.stream().limit(max).map(entry -> entry.item).toList();
+  }
+
+  @Override
+  QueueEntry<E> last() {
+    return lanes == null || lanes.allQueued.isEmpty() ? super.last() : lanes.allQueued.getLast();
   }
 
   /**

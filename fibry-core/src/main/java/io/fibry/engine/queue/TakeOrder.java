@@ -38,6 +38,10 @@ final class TakeOrder<E> {
     return chain.head != null || rankedEntries == null || rankedEntries.isEmpty() ? chain.head : rankedEntries.first();
   }
 
+  QueueEntry<E> last() {
+    return rankedEntries == null || rankedEntries.isEmpty() ? chain.tail : rankedEntries.last();
+  }
+
   void remove(QueueEntry<E> entry) {
     if (chain.contains(entry)) chain.remove(entry);
     // pollFirst does not call the comparator, which might throw and make the drain fail

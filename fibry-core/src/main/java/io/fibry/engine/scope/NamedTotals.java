@@ -2,6 +2,7 @@ package io.fibry.engine.scope;
 
 import io.fibry.engine.cell.ActorInspector;
 import io.fibry.engine.cell.Cell;
+import io.fibry.engine.cell.QueueAges;
 import io.fibry.spi.ActorNames;
 import io.fibry.spi.ActorTotals;
 import java.time.Duration;
@@ -95,6 +96,7 @@ final class NamedTotals implements ActorTotals {
     }
     int[] living = new int[handled.length];
     long[] queued = new long[handled.length];
+    long[] oldestNanos = new long[handled.length];
     long[] busyNanos = new long[handled.length];
     for (var cell : cells) {
       String label = cell.label();
@@ -105,6 +107,7 @@ final class NamedTotals implements ActorTotals {
       failed[index] += cell.failed();
       refused[index] += cell.refused();
       queued[index] += cell.countQueued(ScopeDump.MAX_COUNTED);
+      oldestNanos[index] = Math.max(oldestNanos[index], QueueAges.observe(cell));
       for (var worker : cell.workersAndSelf())
         busyNanos[index] = Math.max(busyNanos[index], ActorInspector.busyTime(worker).nanos());
     }
@@ -114,7 +117,7 @@ final class NamedTotals implements ActorTotals {
       minFailed[i] = Math.max(minFailed[i], failed[i]);
       minRefused[i] = Math.max(minRefused[i], refused[i]);
       totals.add(new Total(names.list().get(i), living[i], minHandled[i], minFailed[i], minRefused[i], queued[i],
-          Duration.ofNanos(busyNanos[i])));
+          Duration.ofNanos(oldestNanos[i]), Duration.ofNanos(busyNanos[i])));
     }
     return List.copyOf(totals);
   }

@@ -3,6 +3,7 @@ package io.fibry.engine.scope;
 import io.fibry.ActorScope.Options;
 import io.fibry.engine.cell.ActorInspector;
 import io.fibry.engine.cell.Cell;
+import io.fibry.engine.cell.QueueAges;
 import io.fibry.engine.jvm.EngineLog;
 import io.fibry.engine.jvm.EngineThreads;
 import io.fibry.engine.jvm.FailureLog;
@@ -94,6 +95,7 @@ final class ScopeWatchdog {
     newStates.put(cell, state);
     var slowMessage = ActorInspector.findSlow(cell, currentLimits.handlingLimit(), state.lastReported);
     if (slowMessage != null) report(cell, slowMessage, state);
+    QueueAges.observe(cell); // so that the waits are known to statistics that are read later
     if (state.isBacklogReported) state.isBacklogReported = !cell.hasAtMostQueued(currentLimits.maxQueued() / 2);
     else if (cell.countQueued(currentLimits.maxQueued() + 1) > currentLimits.maxQueued()) {
       state.isBacklogReported = true;

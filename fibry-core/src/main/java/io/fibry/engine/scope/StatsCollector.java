@@ -4,6 +4,7 @@ import io.fibry.ActorStats;
 import io.fibry.engine.cell.ActorInspector;
 import io.fibry.engine.cell.ActorInspector.BusyTime;
 import io.fibry.engine.cell.Cell;
+import io.fibry.engine.cell.QueueAges;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -41,7 +42,8 @@ final class StatsCollector {
     var observed = busy.nanos() == 0 || busy.cell() == cell ? activity : busy.cell().activity();
     int capacity = cell.capacity();
     return new ActorStats(scopeNames, cell.name(), cell.strategyText(), cell.countQueued(ScopeDump.MAX_COUNTED),
-        cell.handled(), cell.failed(), observed.state(), Optional.ofNullable(observed.awaited()),
+        Duration.ofNanos(QueueAges.observe(cell)), cell.handled(), cell.failed(), observed.state(),
+        Optional.ofNullable(observed.awaited()),
         activity.busyWorkers(), activity.workers(), activity.text(), Optional.ofNullable(observed.messageType()),
         Duration.ofNanos(busy.nanos()), busy.isExact(),
         capacity == Integer.MAX_VALUE ? OptionalInt.empty() : OptionalInt.of(capacity), cell.refused(), stack);

@@ -86,6 +86,7 @@ record ActorRow(ActorStats stats, int scope, ActorTrend trend, List<ActorProblem
         stats.refused(), "busyMillis", stats.busyFor().toMillis(), "busyExact", stats.isBusyForExact(), "state",
         stats.state().name().toLowerCase(Locale.ROOT), "doing", texts ? stats.activity() : withoutTexts(stats));
     stats.awaited().ifPresent(awaited -> map.put("awaits", awaited));
+    if (stats.oldestWaiting().toMillis() > 0) map.put("oldestMillis", stats.oldestWaiting().toMillis());
     stats.capacity().ifPresent(capacity -> map.put("capacity", capacity));
     if (hasProblem()) map.put("problems", problems);
     if (group >= 0) map.put("group", group);

@@ -160,6 +160,9 @@ const does = row => row.problems ? ['▲ ' + row.problems.join(', ') + ' · ' + 
 const has = (row, problem) => row.problems?.includes(problem);
 const dim = (text, isZero, more = '') => [text, 'number' + (isZero ? ' zero' : more)];
 const busy = row => (row.busyMillis && row.busyExact === false ? '≥ ' : '') + duration(row.busyMillis);
+const isOld = row => row.waiting > 0 && row.oldestMillis >= 1000;
+/** Returns how many messages wait, and how long at least the oldest has waited. */
+const waiting = row => number(row.waiting) + (isOld(row) ? ' · ≥ ' + duration(row.oldestMillis) : '');
 const columns = [
   {title: 'Actor', key: row => row.name},
   {title: 'Kind', key: row => row.kind, cell: row => [row.kind, 'muted']},
@@ -167,7 +170,7 @@ const columns = [
   {title: 'Busy for', key: row => row.busyMillis,
     cell: row => dim(busy(row), row.busyMillis === 0, has(row, 'stuck') ? ' bad' : '')},
   {title: 'Waiting', key: row => row.waiting,
-    cell: row => dim(number(row.waiting), row.waiting === 0, has(row, 'full') || has(row, 'growing') ? ' bad' : '')},
+    cell: row => dim(waiting(row), row.waiting === 0, has(row, 'full') || has(row, 'growing') ? ' bad' : '')},
   {title: 'Handled', key: row => row.handled, cell: row => dim(number(row.handled), row.handled === 0)},
   {title: 'Per second', key: row => row.perSecond ?? 0, cell: row => dim(rate(row.perSecond), !row.perSecond)},
   {title: 'Failed', key: row => row.failed, cell: row => dim(row.failed ? '▲ ' + number(row.failed) : '0', row.failed === 0, ' bad')},
@@ -340,7 +343,8 @@ function describe(actor) {
   if (actor.name === undefined) return 'has ended';
   const [text] = does(actor);
   const waiting = actor.waiting || actor.capacity !== undefined
-    ? number(actor.waiting) + (actor.capacity === undefined ? '' : ' of ' + number(actor.capacity)) + ' waiting' : '';
+    ? number(actor.waiting) + (actor.capacity === undefined ? '' : ' of ' + number(actor.capacity)) + ' waiting'
+      + (isOld(actor) ? ', the oldest for ≥ ' + duration(actor.oldestMillis) : '') : '';
   return [selected.scope, text, actor.busyMillis ? 'busy for ' + busy(actor) : '', waiting,
     number(actor.handled) + ' handled', number(actor.failed) + ' failed', number(actor.refused) + ' refused']
     .filter(Boolean).join(' · ');

@@ -1,6 +1,7 @@
 package io.fibry.dashboard;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorStats.ActorState;
@@ -96,6 +97,17 @@ class RowTest {
 
     assertEquals("actor-100", chosen.getFirst());
     assertEquals(ActorRow.MAX_ROWS, chosen.size());
+  }
+
+  @Test
+  void waitOfOldestMessageIsShownOnceItIsKnown() {
+    var stats = Stats.of("x").withQueued(3);
+    var first = new ActorRow(stats.get(), 0, ActorTrend.first(stats.get()), List.of());
+    var later = stats.withOldestWaiting(Duration.ofSeconds(12)).get();
+
+    assertFalse(first.asMap(false, -1).containsKey("oldestMillis"));
+    assertEquals(12_000L,
+        new ActorRow(later, 0, ActorTrend.first(later), List.of()).asMap(false, -1).get("oldestMillis"));
   }
 
   @ParameterizedTest

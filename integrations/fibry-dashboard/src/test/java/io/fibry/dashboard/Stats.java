@@ -12,6 +12,7 @@ final class Stats {
   private final String name;
   private String kind = "FIBER";
   private long queued;
+  private Duration oldestWaiting = Duration.ZERO;
   private long handled;
   private long failed;
   private long refused;
@@ -38,6 +39,11 @@ final class Stats {
 
   Stats withQueued(long queued) {
     this.queued = queued;
+    return this;
+  }
+
+  Stats withOldestWaiting(Duration oldestWaiting) {
+    this.oldestWaiting = oldestWaiting;
     return this;
   }
 
@@ -88,7 +94,8 @@ final class Stats {
   }
 
   ActorStats get() {
-    return new ActorStats(List.of("app"), name, kind, queued, handled, failed, state, awaited, busyWorkers,
+    return new ActorStats(List.of("app"), name, kind, queued, oldestWaiting, handled, failed, state, awaited,
+        busyWorkers,
         workers, "a text that may contain a message", messageType, busyFor, true, capacity, refused, List.of());
   }
 }

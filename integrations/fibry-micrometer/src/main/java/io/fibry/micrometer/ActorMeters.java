@@ -11,16 +11,18 @@ import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.TimeGauge;
 import io.micrometer.core.instrument.binder.MeterBinder;
+import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import java.util.function.ToLongFunction;
 
 /**
  * Meters of chosen actors, with the tags {@code scope} and {@code actor}: the counters
  * {@code fibry.actor.handled}, {@code fibry.actor.failed} and {@code fibry.actor.refused}, and the
- * gauges {@code fibry.actor.living}, {@code fibry.actor.waiting} and {@code fibry.actor.busy}.
- * Thread-safe.
+ * gauges {@code fibry.actor.living}, {@code fibry.actor.waiting},
+ * {@code fibry.actor.oldest.waiting} and {@code fibry.actor.busy}. Thread-safe.
  * {@snippet class="io.fibry.micrometer.ActorMetersTest" region="actors"}
  *
  * <p>A name that ends in {@code *} has one meter for all actors whose name begins so. An actor
@@ -81,11 +83,10 @@ public final class ActorMeters implements MeterBinder, AutoCloseable {
     gauge(registry, index, actorTags, "living", "Actors that have not ended", Total::living);
     gauge(registry, index, actorTags, "waiting", "Messages that wait for these actors",
         Total::queued);
-    registered.add(registry,
-        TimeGauge.builder("fibry.actor.busy", () -> sum(index).busyFor().toNanos(), TimeUnit.NANOSECONDS)
-            .tags(actorTags)
-            .description("The longest time for which one of these actors has handled its message or step")
-            .register(registry));
+    time(registry, index, actorTags, "oldest.waiting", "How long at least the oldest of these messages has waited",
+        Total::oldestWaiting);
+    time(registry, index, actorTags, "busy",
+        "The longest time for which one of these actors has handled its message or step", Total::busyFor);
   }
 
   /**
@@ -102,6 +103,13 @@ public final class ActorMeters implements MeterBinder, AutoCloseable {
   private void gauge(MeterRegistry registry, int index, Tags actorTags, String suffix, String description,
       ToLongFunction<Total> measure) {
     registered.add(registry, Gauge.builder("fibry.actor." + suffix, () -> measure.applyAsLong(sum(index)))
+        .tags(actorTags).description(description).register(registry));
+  }
+
+  private void time(MeterRegistry registry, int index, Tags actorTags, String suffix, String description,
+      Function<Total, Duration> measure) {
+    registered.add(registry, TimeGauge
+        .builder("fibry.actor." + suffix, () -> measure.apply(sum(index)).toNanos(), TimeUnit.NANOSECONDS)
         .tags(actorTags).description(description).register(registry));
   }
 

@@ -51,6 +51,8 @@ class ActorMetersTest {
         assertEquals(1, counter("fibry.actor.failed", "orders"));
         assertEquals(1, gauge("fibry.actor.waiting", "orders"));
         assertTrue(gauge("fibry.actor.busy", "orders") > 0);
+        Patience.eventually(() -> gauge("fibry.actor.oldest.waiting", "orders") >= 1); // seconds
+        assertEquals(0, gauge("fibry.actor.oldest.waiting", "payments"));
         assertEquals(1, counter("fibry.actor.handled", "payments"));
         assertEquals(0, gauge("fibry.actor.busy", "payments"));
       } finally {
@@ -89,7 +91,8 @@ class ActorMetersTest {
 
       for (var actor : List.of("later", "cart-*")) {
         for (var name : List.of("handled", "failed", "refused")) assertEquals(0, counter("fibry.actor." + name, actor));
-        for (var name : List.of("living", "waiting", "busy")) assertEquals(0, gauge("fibry.actor." + name, actor));
+        for (var name : List.of("living", "waiting", "oldest.waiting", "busy"))
+          assertEquals(0, gauge("fibry.actor." + name, actor));
       }
     }
     assertEquals(List.of(), registry.getMeters());
@@ -115,7 +118,7 @@ class ActorMetersTest {
       Patience.eventually(() -> gauge("fibry.actor.living", "cart-*") == 3);
       assertEquals(20, counter("fibry.actor.handled", "cart-*"));
       assertEquals(1, counter("fibry.actor.handled", "payments"));
-      assertEquals(12, registry.getMeters().size());
+      assertEquals(14, registry.getMeters().size());
     }
   }
 

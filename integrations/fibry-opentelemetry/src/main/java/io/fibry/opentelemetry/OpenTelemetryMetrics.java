@@ -113,11 +113,11 @@ public final class OpenTelemetryMetrics implements AutoCloseable {
 
   /**
    * Adds chosen actors: {@code fibry.actor.handled}, {@code fibry.actor.failed}, {@code
-   * fibry.actor.refused}, {@code fibry.actor.living}, {@code fibry.actor.waiting} and {@code
-   * fibry.actor.busy}. A name that ends in {@code *} sums all actors whose name begins so. An actor
-   * belongs to the first name that matches. Thus the number of metrics does not grow with the
-   * number of actors. The counters include actors that have ended since this call, and never
-   * shrink. A name without an actor has zeros.
+   * fibry.actor.refused}, {@code fibry.actor.living}, {@code fibry.actor.waiting}, {@code
+   * fibry.actor.oldest.waiting} and {@code fibry.actor.busy}. A name that ends in {@code *} sums
+   * all actors whose name begins so. An actor belongs to the first name that matches. Thus the
+   * number of metrics does not grow with the number of actors. The counters include actors that
+   * have ended since this call, and never shrink. A name without an actor has zeros.
    *
    * @param scope the scope of the actors, whose name is the attribute {@code scope}; actors in
    * scopes inside it are found, too
@@ -143,6 +143,8 @@ public final class OpenTelemetryMetrics implements AutoCloseable {
             (sums, level) -> sums.forEach(sum -> level.record(sum.living(), byName.get(sum.name()))))
         .levels("fibry.actor.waiting", MESSAGES, "Messages that wait for these actors",
             (sums, level) -> sums.forEach(sum -> level.record(sum.queued(), byName.get(sum.name()))))
+        .secondGauges("fibry.actor.oldest.waiting", "How long at least the oldest of these messages has waited",
+            (sums, gauge) -> sums.forEach(sum -> gauge.record(seconds(sum.oldestWaiting()), byName.get(sum.name()))))
         .secondGauges("fibry.actor.busy",
             "The longest time for which one of these actors has handled its message or step",
             (sums, gauge) -> sums.forEach(sum -> gauge.record(seconds(sum.busyFor()), byName.get(sum.name()))))

@@ -124,7 +124,8 @@ class OpenTelemetryMetricsTest {
         telemetry.value("fibry.actor.failed", orders), telemetry.value("fibry.actor.refused", orders),
         telemetry.value("fibry.actor.waiting", orders)));
     Patience.eventually(() -> telemetry.value("fibry.actor.busy", orders) > 0);
-    for (var name : List.of("handled", "failed", "refused", "living", "waiting", "busy"))
+    Patience.eventually(() -> telemetry.value("fibry.actor.oldest.waiting", orders) > 0);
+    for (var name : List.of("handled", "failed", "refused", "living", "waiting", "oldest.waiting", "busy"))
       assertEquals(0, telemetry.value("fibry.actor." + name, Map.of("actor", "later")), name);
   }
 

@@ -1,0 +1,147 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import io.fibry.pool.Pools;
+import io.fibry.support.Patience;
+import io.fibry.testing.Gate;
+import io.fibry.testing.Promise;
+import io.fibry.time.ManualScheduler;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Named;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Tests the lower bound for the time for which the oldest message of a mailbox has waited. */
+class OldestWaitingTest {
+  private static final Duration SECOND = Duration.ofSeconds(1);
+
+  private final ManualScheduler clock = new ManualScheduler();
+  private final ActorScope scope = ActorSystem.openScope("app", o -> o.withScheduler(clock));
+
+  @AfterEach
+  void close() {
+    Gate.openAll();
+    scope.closeWithin(Duration.ZERO);
+  }
+
+  /** Returns the bound in seconds. */
+  private long oldest() {
+    return scope.actors().getFirst().oldestWaiting().toSeconds();
+  }
+
+  static Stream<Named<UnaryOperator<ActorBuilder<Object>>>> builders() {
+    return Stream.of(Named.of("plain", b -> b), Named.of("thread", b -> b.strategy(Strategy.THREAD)),
+        Named.of("bounded", b -> b.mailbox(Mailbox.bounded(10, Overflow.REJECT))),
+        Named.of("dropping", b -> b.mailbox(Mailbox.bounded(10, Overflow.DROP_OLDEST))),
+        Named.of("by priority", b -> b.mailbox(Mailbox.priority(Comparator.comparing(Object::toString)))),
+        Named.of("selective", b -> b.mailbox(Mailbox.unbounded().selective())),
+        Named.of("pool", b -> Pools.fixed(b, 1)), Named.of("pool by key", b -> Pools.byKey(b, 2, message -> "key")));
+  }
+
+  static Stream<Named<UnaryOperator<ActorBuilder<Object>>>> buildersInOrderOfArrival() {
+    return Stream.of(Named.of("plain", b -> b),
+        Named.of("bounded", b -> b.mailbox(Mailbox.bounded(100, Overflow.REJECT))),
+        Named.of("pool", b -> Pools.fixed(b, 1)), Named.of("pool by key", b -> Pools.byKey(b, 2, message -> "key")));
+  }
+
+  @Promise("19.25")
+  @ParameterizedTest
+  @MethodSource("builders")
+  void waitBeginsAtFirstObservationAndEndsWithHandling(UnaryOperator<ActorBuilder<Object>> change) {
+    var actor = change.apply(scope.named("worker")).newActor((Object message) -> {
+      if (message instanceof Gate gate) gate.pass();
+    });
+    assertEquals(0, oldest());
+    var gate = Gate.occupy(actor);
+    clock.advance(SECOND);
+    assertEquals(0, oldest(), "the message that is handled does not wait");
+
+    actor.sendMessage("waits");
+    clock.advance(SECOND);
+    assertEquals(0, oldest(), "the first observation");
+    clock.advance(Duration.ofSeconds(12));
+    assertEquals(12, oldest());
+    actor.sendMessage("waits, too");
+    clock.advance(SECOND);
+    assertEquals(13, oldest());
+
+    gate.open();
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
+    assertEquals(0, oldest());
+  }
+
+  @Promise("19.25")
+  @Test
+  void cancelledRequestWaitsNoLonger() {
+    var actor = scope.named("worker").newActorWithReturn((Object message) -> {
+      if (message instanceof Gate gate) gate.pass();
+      return message;
+    });
+    Gate.occupy(actor);
+    var request = actor.sendMessageReturn("is cancelled");
+    assertEquals(0, oldest());
+    clock.advance(SECOND);
+    assertEquals(1, oldest());
+
+    request.cancel(true);
+
+    assertEquals(0, oldest());
+  }
+
+  @Promise("19.25")
+  @Test
+  void checkOfWatchdogIsFirstObservation() {
+    var watched = scope.openScope("watched", o -> o.withWatchdog(Duration.ofHours(4), 10)); // checks each hour
+    var actor = watched.named("worker").newActor((Object message) -> {
+      if (message instanceof Gate gate) gate.pass();
+    });
+    Gate.occupy(actor);
+    actor.sendMessage("waits");
+
+    for (int minute = 0; minute < 90; minute++) clock.advance(Duration.ofMinutes(1));
+
+    long seconds = watched.actors().getFirst().oldestWaiting().toSeconds();
+    assertTrue(seconds >= 29 * 60 && seconds <= 30 * 60, seconds + " s");
+  }
+
+  /** One message arrives each second, and one is handled, so each message waits 40 seconds. */
+  @Promise("19.25")
+  @ParameterizedTest
+  @MethodSource("buildersInOrderOfArrival")
+  void boundIsAtLeastThreeQuartersOfConstantWait(UnaryOperator<ActorBuilder<Object>> change) {
+    int length = 40;
+    var permits = new Semaphore(0);
+    var handled = new AtomicInteger();
+    var actor = change.apply(scope.named("worker")).newActor((Object message) -> {
+      permits.acquire();
+      handled.incrementAndGet();
+    });
+    actor.sendMessage("handled");
+    Patience.eventually(() -> scope.actors().getFirst().queued() == 0);
+
+    for (int second = 0; second < 4 * length; second++) {
+      actor.sendMessage(second);
+      if (second >= length) {
+        permits.release();
+        int expected = second - length + 1;
+        Patience.eventually(() -> handled.get() == expected && scope.actors().getFirst().queued() == length);
+      }
+      long bound = oldest();
+      long age = Math.min(second, length - 1);
+      assertTrue(bound <= age && bound >= 0.75 * age - 1, bound + " s instead of " + age + " s at " + second);
+      clock.advance(SECOND);
+    }
+    permits.release(length + 1);
+  }
+}
