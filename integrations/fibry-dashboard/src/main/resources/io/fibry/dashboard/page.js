@@ -470,6 +470,7 @@ function showPanels(panels) {
 
 const count = (value, className = '') => [number(value), value ? className : 'zero'];
 const millis = value => value === null ? '–' : value < 1 ? value + ' ms' : duration(Math.round(value));
+const ESTIMATED = 'Estimated: the time lies in a bucket of a histogram, in which times are assumed to be spread evenly.';
 const routeColumns = [
   {title: 'Route', cell: route => [(route.problems ? '▲ ' : '') + route.route, route.problems ? 'bad' : '']},
   {title: 'Per second', wide: true, cell: route => [rate(route.perSecond), route.perSecond ? '' : 'zero']},
@@ -479,8 +480,8 @@ const routeColumns = [
   {title: '5xx', cell: route => count(route.serverErrors, 'bad')},
   {title: '503', cell: route => count(route.unavailable, 'bad')},
   {title: 'Sockets', detail: true, cell: route => count(route.openWebSockets)},
-  {title: 'p50', detail: true, wide: true, cell: route => [millis(route.p50Millis), '']},
-  {title: 'p99', wide: true, cell: route => [millis(route.p99Millis), '']},
+  {title: 'p50', hint: ESTIMATED, detail: true, wide: true, cell: route => [millis(route.p50Millis), '']},
+  {title: 'p99', hint: ESTIMATED, wide: true, cell: route => [millis(route.p99Millis), '']},
 ];
 
 /** Makes a row with a cell for each column of the routes. */
@@ -502,7 +503,10 @@ function newServer() {
   head.append(made('h2'), made('p', 'muted'));
   const table = made('table');
   const heads = newRouteLine(true);
-  routeColumns.forEach((column, i) => set(heads.cells[i], column.title, cellClass(i, 'muted')));
+  routeColumns.forEach((column, i) => {
+    set(heads.cells[i], column.title, cellClass(i, 'muted'));
+    if (column.hint) heads.cells[i].title = column.hint;
+  });
   const thead = made('thead');
   thead.append(heads);
   table.append(made('caption', '', 'Counts since the server was opened. Rates and percentiles of the last minute.'),
