@@ -5,6 +5,7 @@ import io.fibry.Request;
 import io.fibry.durable.Durable;
 import io.fibry.durable.Idempotent;
 import io.fibry.examples.files.Folder;
+import io.fibry.net.HttpException;
 import io.fibry.net.HttpRoutes;
 import io.fibry.stereotype.Stereotypes;
 import io.fibry.store.folder.FolderStore;
@@ -15,14 +16,16 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
 
-/** A client may send an order again, even after a restart: it is handled once. */
+/** An order that is sent again is handled once, even after a restart; another order gets a 422. */
 class OrderOnce {
-  record Order(String idempotencyKey, String item) implements Idempotent, Request<Order, Integer> {}
+  record Order(String idempotencyKey, String item) implements Idempotent, Request<Order, Sale> {}
+
+  record Sale(int number, String item) {} // has the item, so that a repetition can be compared with it
 
   static final Durable<Order> SHOP = Durable.kind("shop", Order.class).state(0).handler((orders, order, context) -> {
     // the actor remembers this answer by the order's key: by default the last 1,000 answers, each
     // for at most a day
-    context.reply(order, orders + 1);
+    context.reply(order, new Sale(orders + 1, order.item()));
     return orders + 1;
   });
 
@@ -30,7 +33,7 @@ class OrderOnce {
     try (var folder = Folder.of(args)) {
       serve(folder.path(), "key-1 hat", "key-1 hat", "key-2 shoes");
       System.out.println("the server is started again");
-      serve(folder.path(), "key-1 hat", "key-3 scarf");
+      serve(folder.path(), "key-1 hat", "key-1 scarf", "key-3 scarf");
     }
   }
 
@@ -40,7 +43,9 @@ class OrderOnce {
         var shop = SHOP.newActor(ActorSystem.named("shop"), store);
         var server = Stereotypes.fibers().embeddedHttpServer(0, HttpRoutes.none().text("/order", exchange -> {
           var order = exchange.bodyAsText().split(" ");
-          return "order " + shop.ask(new Order(order[0], order[1]));
+          var sale = shop.ask(new Order(order[0], order[1]));
+          if (!sale.item().equals(order[1])) throw new HttpException(422, order[0] + " is the key of another order");
+          return "order " + sale.number();
         }));
         var client = HttpClient.newHttpClient()) {
       for (var order : orders) {

@@ -17,6 +17,7 @@ final class ExpectedOutput {
       key-2 shoes: order 2
       the server is started again
       key-1 hat: order 1
+      key-1 scarf: key-1 is the key of another order
       key-3 scarf: order 3""";
 
   /** The lines that each example prints in its first run; # stands for a number. */

@@ -8,6 +8,10 @@ package io.fibry.durable;
  * <p>An actor remembers a limited number of answers, see {@link Durable.Builder#deduplicate}. When
  * it has forgotten an answer, it handles the message again. Use {@code reply} for the answer to an
  * idempotent request, because only a value can be remembered.
+ *
+ * <p>Only ids are compared. Another message with a known id gets the answer to the first message.
+ * If clients may confuse ids, put the fields that identify the message into the answer, and let its
+ * asker compare them.
  */
 public interface Idempotent {
 

@@ -119,6 +119,7 @@ abstract class OutboxAndOnceContract extends DeskFixture {
     assertEquals(1, firstActor.ask(new Buy("x", "a")));
     assertEquals(2, firstActor.ask(new Buy("y", "b")));
     assertEquals(1, firstActor.ask(new Buy("x", "a")));
+    assertEquals(1, firstActor.ask(new Buy("x", "another item")), "only the keys are compared");
     firstActor.sendMessage(new Note("z", "c"));
     crashAndReopenAfter(firstActor);
 
