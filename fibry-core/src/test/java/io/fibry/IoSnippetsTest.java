@@ -6,7 +6,10 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.fibry.io.Downloader;
 import io.fibry.io.Downloader.Download;
 import io.fibry.io.Program;
+import io.fibry.net.HttpRoutes;
+import io.fibry.net.HttpServer;
 import io.fibry.pool.Pools;
+import io.fibry.support.Patience;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -14,7 +17,12 @@ import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 
 /** Runs the Javadoc snippets of io.fibry.io. */
@@ -58,6 +66,47 @@ class IoSnippetsTest {
       // @end
 
       assertEquals("hi hi", page + " " + download.join().text());
+    }
+  }
+
+  @Test
+  void slowHostOccupiesOnlyItsOwnDownloader() throws Exception {
+    var arrived = new CountDownLatch(2);
+    var opened = new CountDownLatch(1);
+    var working = new AtomicInteger();
+    var maxWorking = new AtomicInteger();
+    var slowRoutes = HttpRoutes.none().text("GET /", exchange -> {
+      maxWorking.accumulateAndGet(working.incrementAndGet(), Math::max);
+      arrived.countDown();
+      opened.await();
+      working.decrementAndGet();
+      return "slow";
+    });
+    try (var scope = ActorSystem.openScope("crawler");
+        var slow = HttpServer.open(scope.named("slow"), 0, slowRoutes, o -> o);
+        var fast =
+            HttpServer.open(scope.named("fast"), 0, HttpRoutes.none().text("GET /", exchange -> "fast"), o -> o)) {
+      var pages = new ArrayList<CompletableFuture<Download>>();
+
+      // @start region="hosts"
+      var downloaders = new ConcurrentHashMap<String, Downloader>(); // by host and port
+      Function<URI, Downloader> downloaderOf = uri -> downloaders.computeIfAbsent(uri.getAuthority(),
+          host -> Downloader.open(scope.named("pages of " + host), o -> o.withMaxParallel(2)));
+
+      for (int i = 0; i < 5; i++) { // two of them at once
+        var page = URI.create("http://localhost:" + slow.port());
+        pages.add(downloaderOf.apply(page).sendMessageReturn(page));
+      }
+      var otherPage = URI.create("http://localhost:" + fast.port());
+      var text = downloaderOf.apply(otherPage).ask(otherPage).text(); // does not wait for the slow host
+      // @end
+
+      assertEquals("fast", text);
+      Patience.await(arrived);
+      opened.countDown();
+      for (var page : pages) assertEquals("slow", Patience.value(page).text());
+      assertEquals(2, maxWorking.get());
+      downloaders.values().forEach(Downloader::close);
     }
   }
 

@@ -33,7 +33,8 @@ import org.jspecify.annotations.Nullable;
  * least the delay that {@code Retry-After} demands. A downloader may retry ten times, and once more
  * for every ten downloads. A download holds its worker between attempts, which limits the load of
  * the server. A slow host may thus hold all workers. A downloader for each host, with
- * {@link Options#withMaxParallel}, prevents this, and limits the load of each host.
+ * {@link Options#withMaxParallel}, prevents this, and limits the load of each host:
+ * {@snippet class="io.fibry.IoSnippetsTest" region="hosts"}
  *
  * <p>At most five redirections are followed, never from https to http. Check untrusted URIs before
  * you download them, because they may name hosts that only this machine can reach.
