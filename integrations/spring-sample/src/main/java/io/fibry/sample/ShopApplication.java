@@ -8,6 +8,8 @@ import io.fibry.mailbox.Overflow;
 import io.fibry.pool.Entities;
 import io.fibry.pool.Pools;
 import io.fibry.store.Store;
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationRegistry;
 import java.time.Duration;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
@@ -32,14 +34,16 @@ class ShopApplication {
   /**
    * Protects the warehouse: it serves four orders at once, up to twenty orders wait, and further
    * orders are refused. The clerks run on platform threads. On a fiber, a clerk that wakes up under
-   * load would wait behind the fibers of all requests that will be refused.
+   * load would wait behind the fibers of all requests that will be refused. An order has a span,
+   * which belongs to the trace of its request, although another thread handles it.
    */
   @Bean
-  ActorWithReturn<Order, Receipt> clerks(ActorScope scope, Warehouse warehouse) {
+  ActorWithReturn<Order, Receipt> clerks(ActorScope scope, Warehouse warehouse, ObservationRegistry observations) {
     return Pools
         .fixed(scope.named("clerks").strategy(Strategy.THREAD).mailbox(Mailbox.bounded(MAX_QUEUED, Overflow.REJECT)),
             CLERKS)
-        .newActorWithReturn(warehouse::fetch);
+        .newActorWithReturn(order -> Observation.createNotStarted("warehouse.fetch", observations)
+            .observeChecked(() -> warehouse.fetch(order)));
   }
 
   /** The baskets, in the store whose folder the property {@code fibry.store.folder} names. */

@@ -5,6 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorScope;
 import io.fibry.support.Patience;
+import io.opentelemetry.sdk.testing.exporter.InMemorySpanExporter;
+import io.opentelemetry.sdk.trace.SdkTracerProvider;
+import io.opentelemetry.sdk.trace.data.SpanData;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -12,6 +15,7 @@ import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterAll;
@@ -26,6 +30,7 @@ import org.springframework.context.support.GenericApplicationContext;
 
 /** Tests the whole application over HTTP. It is started again if a test has closed it. */
 class ShopTest {
+  private static final String TRACE = "0af7651916cd43dd8448eb211c80319c";
   private static final int CAPACITY = ShopApplication.CLERKS + ShopApplication.MAX_QUEUED;
 
   @TempDir
@@ -47,6 +52,8 @@ class ShopTest {
     var application = new SpringApplication(ShopApplication.class);
     application.addInitializers(context -> ((GenericApplicationContext) context).registerBean("held", Warehouse.class,
         () -> WAREHOUSE, definition -> definition.setPrimary(true)));
+    application.addInitializers(context -> ((GenericApplicationContext) context)
+        .registerBean(InMemorySpanExporter.class, InMemorySpanExporter::create));
     return application.run("--server.port=0", "--fibry.ask-limit=" + Patience.LONG,
         "--fibry.drain-limit=" + Patience.LONG, "--fibry.store.folder=" + folder);
   }
@@ -111,6 +118,27 @@ class ShopTest {
     for (var meter : List.of("fibry.messages?tag=scope:shop&tag=outcome:handled",
         "fibry.messages.waiting?tag=scope:tomcat", "fibry.wait?tag=scope:shop", "fibry.handling?tag=scope:tomcat"))
       assertEquals(200, get("/actuator/metrics/" + meter).statusCode(), meter);
+  }
+
+  /** Returns the exported span of this name in the test's trace; empty until it is exported. */
+  private static Optional<SpanData> exportedSpan(String name) {
+    shop.getBean(SdkTracerProvider.class).forceFlush();
+    return shop.getBean(InMemorySpanExporter.class).getFinishedSpanItems().stream()
+        .filter(span -> span.getTraceId().equals(TRACE) && span.getName().equals(name)).findFirst();
+  }
+
+  @Test
+  void spanOfClerkIsInTraceOfRequest() throws Exception {
+    WAREHOUSE.open();
+
+    get("/orders/hat", "traceparent", "00-" + TRACE + "-b7ad6b7169203331-01");
+
+    // the span of the request ends after the response
+    Patience.eventually(() -> exportedSpan("http get /orders/{what}").isPresent());
+    var request = exportedSpan("http get /orders/{what}").orElseThrow();
+    assertEquals("b7ad6b7169203331", request.getParentSpanId());
+    var order = exportedSpan("warehouse.fetch").orElseThrow(); // in the same trace, and ended before
+    assertEquals(request.getSpanId(), order.getParentSpanId());
   }
 
   @Test
