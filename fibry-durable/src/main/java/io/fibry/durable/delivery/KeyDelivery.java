@@ -17,7 +17,7 @@ import java.util.concurrent.CompletableFuture;
 final class KeyDelivery {
   static final CompletableFuture<Void> DONE = CompletableFuture.completedFuture(null);
 
-  boolean hasCourier; // a courier of this actor runs
+  boolean hasCourier; // a courier of this actor runs, or is parked
   boolean needsCourier; // the courier must read again before it ends; if none runs, one must be started
   private boolean isReading; // the courier reads messages, or has not yet delivered all that it has read
   private boolean hasRequestsToRelease; // the courier has delivered its messages, and held requests may be sent

@@ -15,15 +15,13 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
+import java.util.function.BiConsumer;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -33,8 +31,13 @@ import java.util.function.Predicate;
  *
  * <p>A message is <i>in delivery</i> from its reservation, just before its sender stores it, until
  * its turn is stored. Meanwhile it is not delivered a second time. All other due messages are
- * delivered by a courier, a fiber for each actor, in the order in which they were stored. While a
- * courier has due messages, senders leave new messages to it, so that no message is overtaken.
+ * delivered by a courier for each actor, in the order in which they were stored. While a courier
+ * has due messages, senders leave new messages to it, so that no message is overtaken.
+ *
+ * <p>A courier has a fiber while it reads and delivers a batch. While the courier waits until the
+ * actor has handled the batch, it is parked without a fiber, because a handler may sleep for days.
+ * The thread that ends the last call of a parked batch starts the courier again, see {@link
+ * CourierBatch}.
  *
  * <p>Messages are handled in the order of a queue beside the mailbox, see {@link KeyDelivery}. The
  * mailbox contains calls: each lets the actor handle all messages up to a certain message. If calls
@@ -46,13 +49,16 @@ public final class PendingDelivery implements StoreRegistry.Delivery, AutoClosea
   private static final int MAX_BACKOFF_DOUBLINGS = 6; // pauses from 1 to 64 seconds
   private static final int MAX_READS = 64; // reads of couriers at the same time; others must not wait behind more
 
+  /** An attempt at a message; {@code messageId} is unique among the messages of the key. */
+  private record Attempt(String key, String messageId) {}
+
   private final StoreBackend store;
   private final StoreRegistry registry;
   private final DefaultDurableBuilder<?> kind;
   public final BlockBuilder<?> blockBuilder; // has the scope's clock and contexts, and describes requests
   // by key; this and the variables below are guarded by this object's monitor
   private final Map<String, KeyDelivery> deliveries = new HashMap<>();
-  private final Set<String> attempted = new HashSet<>(); // messages that waited at `startedAt`, and were begun since
+  private final Set<Attempt> attempted = new HashSet<>(); // messages that waited at `startedAt`, and were begun since
   public final DueTimes dueTimes;
   private final Semaphore readPermits = new Semaphore(MAX_READS, true);
   private Function<String, Actor<Object>> actorOfKey; // null until `start`
@@ -119,7 +125,7 @@ public final class PendingDelivery implements StoreRegistry.Delivery, AutoClosea
   /** Returns true once for each message that waited at the store when the delivery started. */
   public synchronized boolean isFirstAttemptAfterRestart(String key, StoredMessage<?> message) {
     return message.isReadFromStore() && !message.sentAt().isAfter(startedAt)
-        && attempted.add(message.uniqueId() + " of " + key);
+        && attempted.add(new Attempt(key, message.uniqueId()));
   }
 
   private KeyDelivery keyDelivery(String key) {
@@ -138,7 +144,7 @@ public final class PendingDelivery implements StoreRegistry.Delivery, AutoClosea
 
   /** Delivers a message, or leaves it to a courier. Called by the sender after storing it. */
   void deliver(Actor<Object> actor, String key, StoredMessage<Object> message) {
-    if (tryEnqueue(key, message)) call(actor, key, message);
+    if (tryEnqueue(key, message)) call(actor, key, message, (answer, failure) -> endCall(key));
     else wakeCourier(key);
   }
 
@@ -148,8 +154,13 @@ public final class PendingDelivery implements StoreRegistry.Delivery, AutoClosea
     return keyDelivery.tryAdd(message);
   }
 
-  /** Calls the actor. The future fails if the call throws, as when an entity cannot be made. */
-  private CompletableFuture<Object> call(Actor<Object> actor, String key, StoredMessage<Object> message) {
+  /**
+   * Calls the actor.
+   *
+   * @param onEnd runs when the call was answered or has failed, as when an entity cannot be made
+   */
+  private void call(Actor<Object> actor, String key, StoredMessage<Object> message,
+      BiConsumer<Object, Throwable> onEnd) {
     CompletableFuture<Object> answer = null;
     try {
       answer = actor.sendMessageReturn(message);
@@ -159,7 +170,19 @@ public final class PendingDelivery implements StoreRegistry.Delivery, AutoClosea
     } finally {
       if (answer == null) endCall(key);
     }
-    return answer.whenComplete((result, failure) -> endCall(key));
+    answer.whenComplete(onEnd);
+  }
+
+  private void endCall(String key, CourierBatch batch) {
+    try {
+      endCall(key);
+    } finally {
+      boolean mustStart;
+      synchronized (this) {
+        mustStart = batch.endCall();
+      }
+      if (mustStart) startParkedCourier(key, batch.ids());
+    }
   }
 
   private void endCall(String key) {
@@ -253,7 +276,7 @@ public final class PendingDelivery implements StoreRegistry.Delivery, AutoClosea
   // ---- couriers
 
   private void wakeCourier(String key) {
-    if (reserveCourier(key)) startCourier(key);
+    if (reserveCourier(key)) startCourier(key, List.of());
   }
 
   /**
@@ -280,9 +303,8 @@ public final class PendingDelivery implements StoreRegistry.Delivery, AutoClosea
 
   /**
    * Starts couriers that were reserved. Before each courier it waits until a read is possible, so
-   * few couriers wait for a read. Couriers that wait for their actors are not limited. After the
-   * delivery was closed, no more couriers are needed, because {@link #close} has sent the held
-   * requests.
+   * few couriers wait for a read. Parked couriers are not limited. After the delivery was closed,
+   * no more couriers are needed, because {@link #close} has sent the held requests.
    */
   private void startCouriers(List<String> keys) {
     for (var key : keys) {
@@ -292,7 +314,7 @@ public final class PendingDelivery implements StoreRegistry.Delivery, AutoClosea
         if (closed) return;
       }
       try {
-        startCourier(key);
+        startCourier(key, List.of());
         Thread.yield(); // lets the courier begin its read
       } catch (Throwable failure) { // such as a lack of memory: `startCourier` has scheduled another courier
         registry.failureLog().logUndelivered(kind.id(key), failure);
@@ -300,19 +322,29 @@ public final class PendingDelivery implements StoreRegistry.Delivery, AutoClosea
     }
   }
 
-  private void startCourier(String key) {
+  /** @param deliveredIds ids of the last batch; empty at the first start of the courier */
+  private void startCourier(String key, List<String> deliveredIds) {
     try {
-      Thread.ofVirtual().name("courier of " + kind.id(key)).start(() -> runCourier(key));
+      Thread.ofVirtual().name("courier of " + kind.id(key)).start(() -> runCourier(key, deliveredIds));
     } catch (Throwable failure) {
       retry(key, "there is no thread");
       throw failure;
     }
   }
 
-  private void runCourier(String key) {
+  /** Called by the thread that ends the last call of a batch, such as the store's thread. */
+  private void startParkedCourier(String key, List<String> deliveredIds) {
     try {
-      while (deliverBatch(key)) {
-      } // each call delivers the next messages
+      startCourier(key, deliveredIds);
+    } catch (Throwable failure) { // such as a lack of memory: `startCourier` has scheduled another courier
+      registry.failureLog().logUndelivered(kind.id(key), failure);
+    }
+  }
+
+  private void runCourier(String key, List<String> deliveredIds) {
+    try {
+      boolean mustContinue = hasProgress(key, deliveredIds);
+      while (mustContinue) mustContinue = deliverBatch(key); // each call delivers the next messages
     } catch (StoreClosedException storeClosed) { // the messages are delivered when the store is opened again
       synchronized (this) {
         keyDelivery(key).endReading();
@@ -324,16 +356,23 @@ public final class PendingDelivery implements StoreRegistry.Delivery, AutoClosea
     }
   }
 
-  /** Delivers messages and waits for the answers. Returns false if the courier must end. */
+  /**
+   * Delivers messages. Returns whether to continue. If not, the courier has ended, or it is parked
+   * until the messages are handled.
+   */
   private boolean deliverBatch(String key) throws InterruptedException {
-    var answers = new LinkedHashMap<String, CompletableFuture<Object>>(); // by message id
+    var batch = new CourierBatch();
     boolean hasRead = false;
     do {
-      var dueMessages = readDue(key, MAX_BATCH - answers.size());
-      deliver(key, enqueueReadable(key, dueMessages), answers);
+      var dueMessages = readDue(key, MAX_BATCH - batch.size());
+      deliver(key, enqueueReadable(key, dueMessages), batch);
       hasRead |= !dueMessages.isEmpty();
     } while (continueReading(key));
-    return hasRead ? awaitAnswers(key, answers) : scheduleNext(key);
+    if (!hasRead) return scheduleNext(key);
+    synchronized (this) {
+      if (batch.park()) return false;
+    }
+    return hasProgress(key, batch.ids());
   }
 
   /** Returns whether to read once more, because senders left messages that fit into the batch. */
@@ -406,36 +445,32 @@ public final class PendingDelivery implements StoreRegistry.Delivery, AutoClosea
     }
   }
 
-  private void deliver(String key, List<StoredMessage<Object>> batch, Map<String, CompletableFuture<Object>> answers) {
+  private void deliver(String key, List<StoredMessage<Object>> messages, CourierBatch batch) {
     int callCount = 0;
     try {
       var actor = actorOfKey.apply(key);
-      while (callCount < batch.size()) {
-        var message = batch.get(callCount++);
-        answers.put(message.id(), message.inContext(blockBuilder, actor, () -> call(actor, key, message)));
+      while (callCount < messages.size()) {
+        var message = messages.get(callCount++);
+        batch.add(message.id());
+        message.runInContext(blockBuilder, actor,
+            () -> call(actor, key, message, (answer, failure) -> endCall(key, batch)));
       }
     } finally {
       // tryAddAll has counted all calls, also calls that were not made
-      for (; callCount < batch.size(); callCount++) endCall(key);
+      for (; callCount < messages.size(); callCount++) endCall(key);
     }
   }
 
   /**
-   * Waits for the answers. If the actor handled no message, schedules a retry and returns false.
+   * Returns whether the actor handled a message of the batch, or the batch is empty. If not,
+   * schedules a retry.
    */
-  private boolean awaitAnswers(String key, Map<String, CompletableFuture<Object>> answers) throws InterruptedException {
-    for (var answer : answers.values()) await(answer);
+  private boolean hasProgress(String key, List<String> deliveredIds) {
     synchronized (this) {
-      if (answers.isEmpty() || !answers.keySet().stream().allMatch(keyDelivery(key)::has)) return true;
+      if (deliveredIds.isEmpty() || !deliveredIds.stream().allMatch(keyDelivery(key)::has)) return true;
     }
     retry(key, "the actor handled no message of the batch");
     return false;
-  }
-
-  private static void await(CompletableFuture<Object> answer) throws InterruptedException {
-    try {
-      answer.get();
-    } catch (ExecutionException | CancellationException failure) {} // the actor's policy has handled the failure
   }
 
   /**

@@ -7,10 +7,8 @@ import io.fibry.codec.Codec;
 import io.fibry.spi.BlockBuilder;
 import io.fibry.store.spi.StoreBackend;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Supplier;
 
 /**
  * A message that waits at the store until its actor handles it. In a mailbox it is a request. If a
@@ -49,10 +47,8 @@ public record StoredMessage<R>(String id, Instant due, Object message, Mail mail
    * Restores the sender's context, which is stored with the message as text, and sends within it.
    * So the propagators of this actor's builder capture the sender's context.
    */
-  public <A> A inContext(BlockBuilder<?> blockBuilder, Actor<Object> actor, Supplier<A> sending) {
-    var results = new ArrayList<A>(1);
-    blockBuilder.contextExecutor(actor, message, mail.context().orElse("")).execute(() -> results.add(sending.get()));
-    return results.getFirst();
+  public void runInContext(BlockBuilder<?> blockBuilder, Actor<Object> actor, Runnable sending) {
+    blockBuilder.contextExecutor(actor, message, mail.context().orElse("")).execute(sending);
   }
 
   /** Returns the message, marked as read from the store. */
