@@ -105,7 +105,7 @@ public final class ColdState {
   public synchronized boolean addResources(List<AutoCloseable> resources) {
     if (endBegun) return false;
     var parts = attached();
-    if (parts.resources.isEmpty()) parts.resources = new ArrayList<>();
+    if (parts.resources.isEmpty()) parts.resources = new ArrayList<>(resources.size());
     return parts.resources.addAll(resources);
   }
 
