@@ -23,14 +23,16 @@ import java.util.stream.Stream;
  */
 public final class ActorLocation {
   private static final long[] NO_POSITIONS = {};
+  private static final CompletableFuture<Void> DONE = CompletableFuture.completedFuture(null);
 
   /** A life of the actor: the time from one load to the next. */
   public static final class ActorLife {
     private final ActorLocation location;
     private final long number;
     private final CompletableFuture<Void> earlierTurnsDone; // completes when no turn of an earlier life is being stored
-    // Completes when no turn of this or an earlier life is being stored, or will be stored.
-    private final CompletableFuture<Void> idle = new CompletableFuture<>();
+    // Completes when no turn of this or an earlier life is being stored, or will be stored. Null
+    // until a later life begins.
+    private CompletableFuture<Void> idle;
     private boolean wasRefused; // a turn was refused, so all later turns of this life are refused
     private boolean isClosedToTurns; // whether a later life has begun; then no turn is accepted any more
     private boolean hasEnded; // whether the life has ended; then no turn is accepted any more
@@ -90,6 +92,7 @@ public final class ActorLocation {
     /** Accepts no further turn. Returns whether no turn of this life is being stored. */
     private synchronized boolean closeAndCheckIdle() {
       isClosedToTurns = true;
+      idle = new CompletableFuture<>();
       return pendingTurns == 0;
     }
 
@@ -127,8 +130,11 @@ public final class ActorLocation {
   // The number of the last turn that was stored or accepted; -1 until the life has loaded the
   // actor.
   private long newestTurn;
-  private Map<String, MessageLocation> pending = Map.of(); // by id, oldest first; an immutable map while it is empty
-  private final List<Instant> arriving = new ArrayList<>(0); // due times of messages being stored, not pending yet
+  // By id, oldest first. An immutable map while it has at most one message, because many actors wait
+  // with one pending message each.
+  private Map<String, MessageLocation> pending = Map.of();
+  // due times of messages being stored, not pending yet; an immutable list while it is empty
+  private List<Instant> arriving = List.of();
 
   /** Creates the location of an actor without stored turns. */
   ActorLocation(Store.ActorId actor, ActorFingerprint fingerprint) {
@@ -210,7 +216,8 @@ public final class ActorLocation {
   /** Replaces the positions of records that were moved. */
   synchronized void move(Relocations relocations) {
     for (int i = 0; i < positionCount; i++) positions[i] = relocations.newPosition(positions[i]);
-    if (!pending.isEmpty()) pending.replaceAll((id, message) -> relocations.newPosition(message));
+    if (pending.size() > 1) pending.replaceAll((id, message) -> relocations.newPosition(message));
+    else pending.forEach((id, message) -> pending = Map.of(id, relocations.newPosition(message)));
   }
 
   /** Packs a position into a long. */
@@ -224,7 +231,7 @@ public final class ActorLocation {
    * @param number the number of the new life, which no other life has
    */
   synchronized ActorLife beginLife(long number) {
-    life = new ActorLife(this, number, life == null ? CompletableFuture.completedFuture(null) : life.closeToTurns());
+    life = new ActorLife(this, number, life == null ? DONE : life.closeToTurns());
     newestTurn = -1; // until the life has loaded the actor
     return life;
   }
@@ -284,6 +291,7 @@ public final class ActorLocation {
    */
   synchronized boolean reserve(int maxPending, Instant due) {
     if (pending.size() + arriving.size() >= maxPending && countDueUntil(due) >= maxPending) return false;
+    if (arriving.isEmpty()) arriving = new ArrayList<>(1);
     arriving.add(due);
     return true;
   }
@@ -299,19 +307,33 @@ public final class ActorLocation {
 
   /** Called when a message with this due time has been stored or refused. */
   public synchronized void onMessageDone(Instant due) {
+    if (arriving.isEmpty()) return;
     arriving.remove(due);
+    if (arriving.isEmpty()) arriving = List.of();
   }
 
   synchronized void putPending(String id, MessageLocation message) {
-    if (pending.isEmpty()) pending = new LinkedHashMap<>(2);
-    pending.remove(id); // so that the message becomes the last of the map
+    removePending(id); // so that the message becomes the last of the map
+    if (pending.isEmpty()) {
+      pending = Map.of(id, message);
+      return;
+    }
+    if (pending.size() == 1) pending = new LinkedHashMap<>(pending);
     pending.put(id, message);
   }
 
   public synchronized void removeHandled(List<String> ids) {
-    if (pending.isEmpty()) return;
-    ids.forEach(pending::remove);
-    if (pending.isEmpty()) pending = Map.of();
+    ids.forEach(this::removePending);
+  }
+
+  private void removePending(String id) {
+    if (!pending.containsKey(id)) return;
+    if (pending.size() == 1) {
+      pending = Map.of();
+      return;
+    }
+    pending.remove(id);
+    if (pending.size() == 1) pending = Map.copyOf(pending);
   }
 
   /** Returns the number of pending messages. */
