@@ -74,9 +74,21 @@ public final class StoreRegistry {
     registry.isChecked = true;
   }
 
-  /** The entry of an actor that was made in this process. */
-  private static final class ServedActor {
+  /** The entry of an actor that was made in this process. The end of the actor closes the entry. */
+  private static final class ServedActor implements AutoCloseable {
+    private final StoreRegistry registry; // while the actor lives, this keeps the registry in memory, too
+    private final Store.ActorId id;
     private volatile Actor<?> actor; // null while the actor is being made
+
+    ServedActor(StoreRegistry registry, Store.ActorId id) {
+      this.registry = registry;
+      this.id = id;
+    }
+
+    @Override
+    public void close() {
+      registry.actors.remove(id, this);
+    }
 
     /** Returns whether the actor has ended. Its close hooks may not have removed this entry yet. */
     boolean hasEnded() {
@@ -88,18 +100,17 @@ public final class StoreRegistry {
   /** Makes an actor. Throws if the key has an actor: two actors would end each other's lives. */
   public static <M> Actor<M> registerActor(Store store, Store.ActorId id, Supplier<Actor<M>> maker) {
     var registry = of(store);
-    var entry = new ServedActor();
+    var entry = new ServedActor(registry, id);
     if (registry.actors.merge(id, entry, (old, added) -> old.hasEnded() ? added : old) != entry)
       throw new IllegalStateException(keyTakenText(id, store));
     boolean isMade = false;
     try {
-      // while the actor lives, this hook also keeps the registry in memory
-      var actor = maker.get().closeOnExit(() -> registry.actors.remove(id, entry));
+      var actor = maker.get().closeOnExit(entry);
       entry.actor = actor;
       isMade = true;
       return actor;
     } finally {
-      if (!isMade) registry.actors.remove(id, entry);
+      if (!isMade) entry.close();
     }
   }
 

@@ -28,8 +28,9 @@ final class ActorNotes {
   private final Predicate<String> isParked;
   // Most actors have few notes, so a map is `Map.of()` until it gets its first note.
   private Map<String, Note.Answered> answers = Map.of(); // by message id, oldest first
-  // by message id; the message with the latest step comes last
-  private final LinkedHashMap<String, List<Note.Step>> steps = new LinkedHashMap<>(2);
+  // By message id; the message with the latest step comes last. Immutable while there is at most one
+  // message, because most actors have steps of one message only.
+  private Map<String, List<Note.Step>> steps = Map.of();
   private Map<String, Note.PutAside> parked = Map.of(); // of idempotent messages with steps, by message id
   private Map<String, Note.Begun> attempts = Map.of(); // by unique id of the message
   private long answerBytes; // approximate bytes of all answers
@@ -63,28 +64,51 @@ final class ActorNotes {
         answerBytes += size(answered);
         trimAnswers(answered.at());
       }
-      case Note.Step step -> {
-        var stepsOfMessage = steps.getOrDefault(step.message(), new ArrayList<>(2));
-        stepsOfMessage.add(step);
-        steps.putLast(step.message(), stepsOfMessage);
-      }
+      case Note.Step step -> add(step);
       case Note.PutAside putAside -> {
         if (parked.isEmpty()) parked = new HashMap<>(2);
         parked.put(putAside.message(), putAside);
       }
       case Note.Begun begun -> {
-        if (begun.times() <= 0) remove(attempts, begun.message());
+        if (begun.times() <= 0) removeAttempts(begun.message());
         else {
           if (attempts.isEmpty()) attempts = new HashMap<>(2);
           attempts.put(begun.message(), begun);
         }
       }
       case Note.Over over -> {
-        steps.remove(over.message());
+        removeSteps(over.message());
         remove(parked, over.message());
-        remove(attempts, over.message());
+        removeAttempts(over.message());
       }
     }
+  }
+
+  private void add(Note.Step step) {
+    var stepsOfMessage = steps.get(step.message());
+    if (stepsOfMessage == null) stepsOfMessage = new ArrayList<>(2);
+    stepsOfMessage.add(step);
+    removeSteps(step.message()); // so that the message becomes the last of the map
+    if (steps.isEmpty()) steps = Map.of(step.message(), stepsOfMessage);
+    else {
+      if (steps.size() == 1) steps = new LinkedHashMap<>(steps);
+      steps.put(step.message(), stepsOfMessage);
+    }
+  }
+
+  private void removeSteps(String messageId) {
+    if (!steps.containsKey(messageId)) return;
+    if (steps.size() == 1) {
+      steps = Map.of();
+      return;
+    }
+    steps.remove(messageId);
+    if (steps.size() == 1) steps = Map.copyOf(steps);
+  }
+
+  private void removeAttempts(String uniqueId) {
+    remove(attempts, uniqueId);
+    if (attempts.isEmpty()) attempts = Map.of();
   }
 
   /** Removes a note from a map, which is immutable while it is empty. */
@@ -113,7 +137,7 @@ final class ActorNotes {
     var idempotentIds =
         steps.keySet().stream().filter(id -> StoredNameChecks.isIdempotent(id) && !parked.containsKey(id)).toList();
     int excess = Math.max(0, idempotentIds.size() - maxMessagesWithSteps);
-    for (var id : idempotentIds.subList(0, excess)) steps.remove(id);
+    idempotentIds.subList(0, excess).forEach(this::removeSteps);
   }
 
   /** {@return the notes to store when a message is parked} */

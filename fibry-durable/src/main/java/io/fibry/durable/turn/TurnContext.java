@@ -41,10 +41,10 @@ final class TurnContext<S, E, M> extends MessageContext<M> implements DurableDef
   // the stored message with which a courier or an asker woke the actor; empty for a message that is
   // not stored
   private final Optional<StoredMessage<Object>> wakingMessage;
-  private final TurnOutbox outbox;
-  private TurnSteps steps; // null until the first step
-  // Many handlers may sleep at the same time, so a list is `List.of()` until it gets its first
-  // element.
+  // Many handlers may sleep at the same time, so these parts are made when they are needed. The next
+  // two are null until then, and a list is `List.of()` until it gets its first element.
+  private TurnOutbox outbox;
+  private TurnSteps steps;
   private List<byte[]> events = List.of();
   private List<TurnAnswer> answers = List.of(); // each promise gets its value when the turn is stored
   private List<Handler.Task> commitTasks = List.of();
@@ -55,26 +55,23 @@ final class TurnContext<S, E, M> extends MessageContext<M> implements DurableDef
   private boolean isOver; // the handler has returned
 
   TurnContext(DurableRuntime<S, E, M> runtime, S state, M message, ActorContext<Object> coreContext) {
-    this(runtime, state, message, Optional.empty(), Optional.empty(), coreContext);
+    super(runtime.id(), coreContext);
+    this.runtime = runtime;
+    this.state = state;
+    this.message = message;
+    this.storedMessage = Optional.empty();
+    this.wakingMessage = Optional.empty();
   }
 
   @SuppressWarnings("unchecked") // the address accepts only messages of type M
   TurnContext(DurableRuntime<S, E, M> runtime, S state, StoredMessage<Object> storedMessage,
       StoredMessage<Object> wakingMessage, ActorContext<Object> coreContext) {
-    this(runtime, state, (M) storedMessage.message(), Optional.of(storedMessage), Optional.of(wakingMessage),
-        coreContext);
-  }
-
-  private TurnContext(DurableRuntime<S, E, M> runtime, S state, M message,
-      Optional<StoredMessage<Object>> storedMessage, Optional<StoredMessage<Object>> wakingMessage,
-      ActorContext<Object> coreContext) {
     super(runtime.id(), coreContext);
     this.runtime = runtime;
     this.state = state;
-    this.message = message;
-    this.storedMessage = storedMessage;
-    this.wakingMessage = wakingMessage;
-    this.outbox = new TurnOutbox(runtime.id(), runtime.delivery());
+    this.message = (M) storedMessage.message();
+    this.storedMessage = Optional.of(storedMessage);
+    this.wakingMessage = wakingMessage == storedMessage ? this.storedMessage : Optional.of(wakingMessage);
   }
 
   // ---- for the handler
@@ -113,39 +110,43 @@ final class TurnContext<S, E, M> extends MessageContext<M> implements DurableDef
   @Override
   public <N> void sendMessage(Durable<N> to, String key, N newMessage) {
     checkOutsideStep();
-    outbox.send(to, key, newMessage, coreContext.self());
+    outbox().send(to, key, newMessage, coreContext.self());
   }
 
   @Override
   public void setReminder(String name, M reminder, Duration delay) {
     checkOutsideStep();
-    outbox.setReminder(name, runtime.toMail(coreContext, reminder, Optional.empty()),
+    outbox().setReminder(name, runtime.toMail(coreContext, reminder, Optional.empty()),
         Objects.requireNonNull(delay, "delay"));
   }
 
   @Override
   public void setRepeatingReminder(String name, M reminder, Duration period) {
     checkOutsideStep();
-    outbox.setReminder(name,
+    outbox().setReminder(name,
         runtime.toMail(coreContext, reminder, Optional.of(Objects.requireNonNull(period, "period"))), period);
   }
 
   @Override
   public void cancelReminder(String name) {
     checkOutsideStep();
-    outbox.cancelReminder(name);
+    outbox().cancelReminder(name);
   }
 
   @Override
   public <R> R step(String name, Class<R> type, Callable<? extends R> effect) throws Exception {
     checkValid();
-    return steps().step(name, type, effect);
+    R result = steps().begin(name, type, effect);
+    steps.awaitStored();
+    return result;
   }
 
   @Override
   public <R> R step(String name, Codec<R> codec, Callable<? extends R> effect) throws Exception {
     checkValid();
-    return steps().step(name, CheckedCodec.of(codec), effect);
+    R result = steps().begin(name, CheckedCodec.of(codec), effect);
+    steps.awaitStored();
+    return result;
   }
 
   @Override
@@ -163,8 +164,9 @@ final class TurnContext<S, E, M> extends MessageContext<M> implements DurableDef
   }
 
   private TurnSteps steps() {
-    if (steps == null) steps = new TurnSteps(runtime, messageId(), storedMessage.map(StoredMessage::uniqueId));
-    return steps;
+    if (steps != null) return steps;
+    var idInStore = storedMessage.map(StoredMessage::uniqueId);
+    return steps = new TurnSteps(runtime, message instanceof Idempotent ? messageId() : idInStore, idInStore);
   }
 
   @Override
@@ -287,6 +289,7 @@ final class TurnContext<S, E, M> extends MessageContext<M> implements DurableDef
   }
 
   TurnOutbox outbox() {
+    if (outbox == null) outbox = new TurnOutbox(runtime.id(), runtime.delivery());
     return outbox;
   }
 
@@ -326,7 +329,7 @@ final class TurnContext<S, E, M> extends MessageContext<M> implements DurableDef
     var obsoleteIds = new LinkedHashSet<String>(0);
     messageId().filter(actorNotes::hasNotesOf).ifPresent(obsoleteIds::add);
     storedMessage.map(StoredMessage::uniqueId).filter(actorNotes::hasNotesOf).ifPresent(obsoleteIds::add);
-    for (var id : outbox.ownIds())
+    for (var id : outbox().ownIds())
       actorNotes.messageIdsWithPrefix(StoredMessage.idPrefix(id)).stream()
           .filter(uniqueId -> !runtime.isParked(uniqueId))
           .forEach(obsoleteIds::add);

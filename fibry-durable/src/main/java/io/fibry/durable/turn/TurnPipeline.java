@@ -39,7 +39,9 @@ final class TurnPipeline {
   private final StoreBackend store;
   private final Store.ActorId id;
   private final Semaphore unstoredPermits; // released by the store's thread
-  private final ArrayDeque<UnstoredTurn> unstoredTurns = new ArrayDeque<>(1);
+  // turns with messages that are not stored yet; null until the first of them. Many handlers may
+  // sleep at the same time, and most have stored only steps
+  private ArrayDeque<UnstoredTurn> unstoredTurns;
   // Both sets are `Set.of()` until they get their first element.
   private Set<String> reminders = Set.of(); // ids of all reminders that are set
   private Set<String> parked = Set.of(); // unique ids of messages that were parked, until they are handled
@@ -68,7 +70,7 @@ final class TurnPipeline {
     reminders = Set.of();
     parked = Set.of();
     for (var pendingId : pendingAtLoad) addPending(pendingId);
-    unstoredTurns.clear(); // the store has stored or refused them
+    unstoredTurns = null; // the store has stored or refused them
     lastStored = DONE;
     synchronized (delivery) { // in one step: a late refusal of an earlier life must not count for this life
       life = loaded.life();
@@ -137,7 +139,7 @@ final class TurnPipeline {
   /** Returns whether a turn that may still be refused has handled or replaced the message. */
   boolean isBeingHandled(StoredMessage<?> message) {
     removeStored();
-    return unstoredTurns.stream().anyMatch(turn -> turn.messageIds.contains(message.id()));
+    return unstoredTurns != null && unstoredTurns.stream().anyMatch(turn -> turn.messageIds.contains(message.id()));
   }
 
   // ---- turns that are being stored
@@ -215,7 +217,10 @@ final class TurnPipeline {
   }
 
   private void trackMessages(StoreBackend.Turn turn, Set<String> ownIds) {
-    if (!lastStored.isDone()) unstoredTurns.add(new UnstoredTurn(lastStored, Set.copyOf(ownIds)));
+    if (!lastStored.isDone()) {
+      if (unstoredTurns == null) unstoredTurns = new ArrayDeque<>(1);
+      unstoredTurns.add(new UnstoredTurn(lastStored, Set.copyOf(ownIds)));
+    }
     // runs when the turn is stored, and not before `unstoredTurns` has the turn
     lastStored.thenRun(() -> StoreRegistry.of(store).notifyStored(turn.outbox()));
     for (var handledId : turn.handledIds()) {
@@ -226,6 +231,7 @@ final class TurnPipeline {
   }
 
   private void removeStored() {
+    if (unstoredTurns == null) return;
     while (!unstoredTurns.isEmpty() && unstoredTurns.peek().storing.isDone()) unstoredTurns.poll();
   }
 

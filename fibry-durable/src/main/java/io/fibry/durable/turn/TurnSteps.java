@@ -14,9 +14,7 @@ import io.fibry.text.Lines;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -42,7 +40,7 @@ final class TurnSteps {
   private final DurableRuntime<?, ?, ?> runtime;
   private final Optional<String> idempotencyId; // idempotency key or id in the store; empty if the message has neither
   private final Optional<String> idInStore; // empty if the message is not stored
-  private final Map<String, Integer> nameCounts = new HashMap<>(0); // how often the turn used each name
+  private final StepNames names = new StepNames(); // the names that the turn has used
   private List<Note> failedSteps = List.of(); // stored with the next step that succeeds; immutable while it is empty
   private int nextIndex; // index of the next step in the turn
   private Throwable unrecorded; // a step's failure that is neither stored nor in `failedSteps`; null: none
@@ -72,29 +70,24 @@ final class TurnSteps {
         + "nor stored; let the kind store messages"));
   }
 
+  /** Begins a step whose result has the default codec of its type. */
   @SuppressWarnings("unchecked") // the codec returns an R, even if `type` is primitive
-  <R> R step(String name, Class<R> type, Callable<? extends R> effect) throws Exception {
-    return step(name, (Codec<R>) codec(describe(checkName(name)), Objects.requireNonNull(type, "type")), effect);
-  }
-
-  <R> R step(String name, Codec<R> codec, Callable<? extends R> effect) throws Exception {
-    R result = begin(name, codec, effect);
-    awaitStored();
-    return result;
+  <R> R begin(String name, Class<R> type, Callable<? extends R> effect) throws Exception {
+    return begin(name, (Codec<R>) codec(describe(checkName(name)), Objects.requireNonNull(type, "type")), effect);
   }
 
   /**
    * Runs a step and gives its result to the store, or returns the result that was stored when the
    * message was handled before. The caller must then call {@link #awaitStored}.
    */
-  private <R> R begin(String name, Codec<R> codec, Callable<? extends R> effect) throws Exception {
+  <R> R begin(String name, Codec<R> codec, Callable<? extends R> effect) throws Exception {
     String description = describe(checkName(name));
     Objects.requireNonNull(effect, "effect");
     String id = requireIdempotencyId();
     if (!runningStep.isEmpty()) throw new IllegalStateException(description + " is in another step");
     if (unrecorded instanceof Error error) throw error;
     if (unrecorded != null) throw (Exception) unrecorded;
-    int uses = nameCounts.merge(name, 1, Integer::sum);
+    int uses = names.countUse(name);
     String uniqueName = uses == 1 ? name : name + "#" + uses;
     var storedSteps = runtime.steps(id);
     int index = nextIndex++;
