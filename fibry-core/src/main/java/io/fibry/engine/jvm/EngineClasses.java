@@ -107,6 +107,6 @@ public final class EngineClasses {
   static List<String> mailboxNames() {
     return List.of("engine.actor.GuardedCell", "engine.actor.GuardedCell$1", "engine.actor.WorkerRetirement",
         "engine.queue.ArrivalBuffer", "engine.queue.GuardedQueue", "engine.queue.GuardedQueue$EnterResult",
-        "engine.queue.QueueEntry");
+        "engine.queue.QueueEntry", "engine.queue.TakenMessages");
   }
 }

@@ -24,9 +24,6 @@ final class ArrivalBuffer<E> {
   private static final VarHandle NEWEST =
       ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "newest", VarHandle.class, ArrivalBuffer.class,
           QueueEntry.class);
-  private static final VarHandle DEPARTED =
-      ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "departed", VarHandle.class, ArrivalBuffer.class,
-          long.class);
 
   private final int capacity;
   private volatile QueueEntry<E> newest; // null if no entry has come; written by senders, read by all threads
@@ -34,12 +31,13 @@ final class ArrivalBuffer<E> {
   // earlier; written and read by senders
   private volatile long maxNumber;
   private QueueEntry<E> lastCollected; // the last collected entry; guarded by the queue's monitor
-  private volatile long departed; // number of departed entries; written under the monitor, read by senders
+  private final TakenMessages<E> taken; // counts the departed entries
   private final AdaptiveSpin spaceSpin = new AdaptiveSpin();
   private final AdaptiveSpin arrivalSpin = new AdaptiveSpin();
 
-  ArrivalBuffer(int capacity) {
+  ArrivalBuffer(int capacity, TakenMessages<E> taken) {
     this.capacity = capacity;
+    this.taken = taken;
   }
 
   /**
@@ -66,11 +64,11 @@ final class ArrivalBuffer<E> {
 
   /**
    * Returns whether the entry with this number fits, and updates {@code maxNumber}. Called only if
-   * the number is above {@code maxNumber}, because a read of {@code departed}, which the taker
-   * writes at each message, is slow.
+   * the number is above {@code maxNumber}, because a read of the departed count, which the
+   * taker writes at each message, is slow.
    */
   private boolean hasSpace(long number) {
-    long newMaxNumber = departed + capacity;
+    long newMaxNumber = taken.departed() + capacity;
     if (number > newMaxNumber) return false;
     maxNumber = newMaxNumber;
     return true;
@@ -87,13 +85,13 @@ final class ArrivalBuffer<E> {
   private boolean spinForSpace(int size) {
     long neededDepartures = arrivalCount() + size - capacity; // after so many departures the entries fit
     long wantedDepartures = neededDepartures + Math.min(WANTED_SPACE, capacity / 2);
-    long departures = departed;
+    long departures = taken.departed();
     for (int checks = 0, stalledChecks = 0;
         checks < MAX_CHECKS && stalledChecks < MAX_STALLED_CHECKS && departures < wantedDepartures;
         checks++, stalledChecks++) {
       // pauses between checks, because each check takes the cache line from the taker
       for (int i = 0; i < PAUSES_PER_CHECK; i++) Thread.onSpinWait();
-      long newDepartures = departed;
+      long newDepartures = taken.departed();
       if (newDepartures != departures) stalledChecks = 0;
       departures = newDepartures;
     }
@@ -142,12 +140,8 @@ final class ArrivalBuffer<E> {
     return count;
   }
 
-  void depart() {
-    DEPARTED.setRelease(this, departed + 1); // only one thread writes at a time
-  }
-
   int count() {
-    return (int) (arrivalCount() - departed);
+    return (int) (arrivalCount() - taken.departed());
   }
 
   private long arrivalCount() {

@@ -29,6 +29,11 @@ import java.util.function.Predicate;
  * arrivals. So at least one of the two threads sees the other, and a compare-and-set gives the
  * right to run to one of them.
  *
+ * <p><b>Taken messages.</b> From such a mailbox, the drain takes several messages at once, and then
+ * begins each without the monitor ({@link TakenMessages}). A drain counts a departure, and then
+ * reads whether senders are blocked. A sender joins the blocked senders, and then reads the count.
+ * So at least one of the two threads sees the other, and lets the sender's entry in.
+ *
  * <p><b>Failure.</b> A StackOverflowError under the monitor would leave a change half done, so
  * callers probe the stack of a user's thread first. Only {@link #enter} probes the stack itself, so
  * that it can withdraw its entry. In most cases {@link #enter} calls no method after the entry has
@@ -65,11 +70,12 @@ public class GuardedQueue<E> {
   final BlockedSenders<E> blockedSenders = new BlockedSenders<>();
   final TakeOrder<E> order;
   final OccupiedPlaces occupiedPlaces; // null: the ArrivalBuffer counts the entries
-  int entryCount; // number of entries without the pill
+  int entryCount; // number of entries without the pill and without `taken`
   // whether a thread has the right to run; in a pool, whether no worker is free
   final AtomicBoolean isRunning = new AtomicBoolean();
   volatile boolean isShut; // written under the monitor, read by all
   private final ArrivalBuffer<E> arrivals; // null: all senders take the monitor
+  private final TakenMessages<E> taken; // null if `arrivals` is
   private final SelectiveReceive<E> selectiveReceive;
   private final WaitEstimator waitEstimator; // null: the mailbox has no maximum wait
   private final BiFunction<Object, Object, E> toElement;
@@ -92,7 +98,8 @@ public class GuardedQueue<E> {
     this.selectiveReceive = mailbox.isSelective() ? new SelectiveReceive<>(this) : null;
     boolean needsMonitor = hasKeys || mailbox.isPriority() || mailbox.isSelective() || waitEstimator != null
         || mailbox.overflow() == Overflow.DROP_OLDEST;
-    this.arrivals = needsMonitor ? null : new ArrivalBuffer<>(mailbox.capacity());
+    this.taken = needsMonitor ? null : new TakenMessages<>();
+    this.arrivals = needsMonitor ? null : new ArrivalBuffer<>(mailbox.capacity(), taken);
     this.toElement = needsMonitor ? null : toElement;
     this.occupiedPlaces = needsMonitor ? new OccupiedPlaces(mailbox) : null;
     this.order = new TakeOrder<>(mailbox);
@@ -144,9 +151,8 @@ public class GuardedQueue<E> {
       prepare(entry);
       if (!isLetIn && overflow == Overflow.BLOCK) {
         blockedSenders.add(entry);
-        return EnterResult.BLOCKED;
-      }
-      if (!isLetIn) ((RankedEntry<E>) entry).droppedElements = dropOldest(entry);
+        if (arrivals == null || !letInIfFirst(entry)) return EnterResult.BLOCKED;
+      } else if (!isLetIn) ((RankedEntry<E>) entry).droppedElements = dropOldest(entry);
       add(entry, now);
       return tryTakeRun();
     }
@@ -233,9 +239,24 @@ public class GuardedQueue<E> {
 
   // ---- for the thread that has the right to run
 
-  public synchronized E poll() {
+  /** Takes the next element. Returns null if no entry waits. */
+  public E poll() {
+    if (toElement == null || taken.first == null) return takeFirst();
+    E item = taken.begin(toElement);
+    if (!blockedSenders.isEmpty()) admitBlocked();
+    return item;
+  }
+
+  /** Takes the first entry. If it is a message, takes the messages behind it, too. */
+  private synchronized E takeFirst() {
     var entry = first();
-    return entry == null ? null : take(entry);
+    if (entry == null) return null;
+    int count = toElement == null ? 0 : taken.takeFrom(order.chain);
+    if (count == 0) return take(entry);
+    entryCount -= count;
+    E item = taken.begin(toElement);
+    promoteBlocked();
+    return item;
   }
 
   public boolean awaitNew() {
@@ -246,7 +267,7 @@ public class GuardedQueue<E> {
    * Releases the right to run. Returns false if an entry waits; then the caller keeps the right.
    */
   public synchronized boolean release() {
-    if (first() != null) return false;
+    if (taken != null && taken.first != null || first() != null) return false;
     isRunning.set(false);
     // a sender whose entry has just entered may have seen `isRunning` set: this thread then takes
     // the right again. Otherwise the sender has taken the right
@@ -275,6 +296,7 @@ public class GuardedQueue<E> {
    * against it.
    */
   public synchronized void putBack(List<QueueEntry<E>> entries) {
+    if (taken != null) entryCount += taken.putBack(order.chain);
     for (var entry : entries.reversed()) {
       order.chain.addFirst(entry);
       entry.setState(QueueEntry.QUEUE);
@@ -293,7 +315,11 @@ public class GuardedQueue<E> {
   /** Returns at most {@code max} elements, in the order in which they would be taken. */
   public synchronized List<E> queued(int max) {
     collectArrivals();
-    return order.entries(max).stream().map(entry -> entry.item(toElement)).toList();
+    var takenElements = taken == null ? List.<E>of() : taken.elements(max, toElement);
+    var elements = order.entries(max - takenElements.size()).stream().map(entry -> entry.item(toElement)).toList();
+    if (takenElements.isEmpty()) return elements;
+    takenElements.addAll(elements);
+    return takenElements;
   }
 
   /**
@@ -335,7 +361,7 @@ public class GuardedQueue<E> {
   /** Returns the number of entries without the pill. */
   public synchronized int entryCount() {
     collectArrivals();
-    return entryCount;
+    return taken == null ? entryCount : entryCount + taken.count();
   }
 
   public synchronized boolean isIdle() {
@@ -400,10 +426,26 @@ public class GuardedQueue<E> {
     entry.setGone();
     if (!entry.isPill) entryCount--;
     if (waitEstimator != null) waitEstimator.depart();
-    if (entry.isCounted && arrivals != null) arrivals.depart();
+    if (entry.isCounted && taken != null) taken.depart();
     else if (entry.isCounted) occupiedPlaces.remove(entry);
     entry.clear();
     if (entry.isCounted) promoteBlocked();
+  }
+
+  /**
+   * Lets the blocked entry in if it is the first one and fits now. The drain may have begun a
+   * message since this thread has found the queue full, and may not have seen that its sender is
+   * blocked.
+   */
+  private boolean letInIfFirst(QueueEntry<E> entry) {
+    if (blockedSenders.first() != entry || !tryLetIn(entry)) return false;
+    blockedSenders.remove(entry);
+    entry.sender = null;
+    return true;
+  }
+
+  private synchronized void admitBlocked() {
+    promoteBlocked();
   }
 
   private void promoteBlocked() {

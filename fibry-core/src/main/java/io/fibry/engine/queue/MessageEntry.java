@@ -25,6 +25,16 @@ public final class MessageEntry<E> extends QueueEntry<E> {
     return toElement.apply(message, baggage);
   }
 
+  /** Returns the element, or null if the message has departed, perhaps during this call. */
+  E itemOrNull(BiFunction<Object, Object, E> toElement) {
+    Object currentMessage = message;
+    return currentMessage == null ? null : toElement.apply(currentMessage, baggage);
+  }
+
+  boolean isCleared() {
+    return message == null;
+  }
+
   @Override
   void clear() {
     message = null;

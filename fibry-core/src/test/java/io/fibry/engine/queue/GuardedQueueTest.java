@@ -91,6 +91,74 @@ class GuardedQueueTest {
     assertEquals(List.of("a", "d"), queue.queued(9));
   }
 
+  private static GuardedQueue<String> queueOfMessages(int capacity, String... messages) {
+    var queue = new GuardedQueue<String>(Mailbox.bounded(capacity, Overflow.REJECT), System::nanoTime,
+        (message, baggage) -> (String) message);
+    for (var message : messages) queue.offer(MessageEntry.of(message, null), true);
+    return queue;
+  }
+
+  @Test
+  void messagesThatDrainTookTogetherUseCapacityUntilEachBegins() {
+    var queue = queueOfMessages(3, "a", "b", "c");
+
+    assertEquals("a", queue.poll());
+
+    assertEquals(2, queue.size());
+    assertEquals(2, queue.entryCount());
+    assertEquals(List.of("b", "c"), queue.queued(9));
+    assertEquals(List.of("b"), queue.queued(1));
+    assertFalse(queue.release());
+    assertEquals(EnterResult.TAKEN, queue.offer(MessageEntry.of("d", null), true));
+    assertEquals(EnterResult.FULL, queue.offer(MessageEntry.of("e", null), true));
+    for (var message : List.of("b", "c", "d")) assertEquals(message, queue.poll());
+    assertNull(queue.poll());
+    assertTrue(queue.release());
+    assertEquals(0, queue.entryCount());
+  }
+
+  @Test
+  void messageThatDrainTookIsNotWithdrawn() {
+    var queue = queueOfMessages(9, "a");
+    QueueEntry<String> entry = MessageEntry.of("b", null);
+    queue.offer(entry, true);
+
+    queue.poll();
+
+    assertFalse(queue.takeBack(entry, 1));
+    assertEquals("b", queue.poll());
+    assertNull(queue.poll());
+  }
+
+  @Test
+  void drainDoesNotTakeRequestTogetherWithMessages() {
+    var queue = queueOfMessages(9, "a", "b");
+    QueueEntry<String> request = QueueEntry.of("request");
+    queue.offer(request, true);
+    queue.offer(MessageEntry.of("c", null), true);
+
+    assertEquals("a", queue.poll());
+
+    assertTrue(queue.remove(request));
+    assertEquals(List.of("b", "c"), queue.queued(9));
+    assertEquals("b", queue.poll());
+    assertEquals("c", queue.poll());
+  }
+
+  @Test
+  void entriesArePutBackBeforeMessagesThatDrainTook() {
+    var queue = queueOfMessages(9, "a", "b", "c");
+    queue.poll();
+    queue.offer(MessageEntry.of("d", null), true);
+
+    queue.putBack(List.of(RankedEntry.unranked("x"), RankedEntry.unranked("y")));
+
+    assertEquals(5, queue.entryCount());
+    assertEquals(List.of("x", "y", "b", "c", "d"), queue.queued(9));
+    for (var message : List.of("x", "y", "b", "c", "d")) assertEquals(message, queue.poll());
+    assertNull(queue.poll());
+  }
+
   @Test
   void secondRemoveOfEntryFreesNoCapacity() {
     var queue = new GuardedQueue<String>(Mailbox.bounded(2, Overflow.REJECT));

@@ -75,6 +75,28 @@ class BlockedSenderTest {
     });
   }
 
+  /** The drain begins a message that it has taken together with others, without the monitor. */
+  @Test
+  void blockedSenderContinuesWhenTakenMessageBegins() {
+    Schedules.modelCheck(20 * SCHEDULES, () -> {
+      var queue = new GuardedQueue<String>(Mailbox.bounded(2, Overflow.BLOCK), System::nanoTime,
+          (message, unused) -> (String) message);
+      queue.offer(MessageEntry.of("first", null), true);
+      queue.offer(MessageEntry.of("second", null), true);
+      queue.poll();
+      queue.offer(MessageEntry.of("third", null), true);
+      var sender = new Sender(queue, MessageEntry.of("fourth", null));
+
+      var thread = Schedules.start(sender);
+      String second = queue.poll();
+      Schedules.join(thread);
+
+      assertTrue(sender.isAccepted);
+      assertEquals("second", second);
+      assertEquals(List.of("third", "fourth"), queue.queued(9));
+    });
+  }
+
   @Test
   void blockedElementIsRefusedOrAcceptedWhenQueueCloses() {
     Schedules.modelCheck(SCHEDULES, () -> {

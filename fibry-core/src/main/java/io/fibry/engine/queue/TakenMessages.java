@@ -1,0 +1,130 @@
+package io.fibry.engine.queue;
+
+import java.lang.invoke.ConstantBootstraps;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BiFunction;
+
+/**
+ * The messages that the drain has taken from the queue together, and not yet begun. So the drain
+ * enters the monitor of the queue once for many messages. The queue also counts its departures
+ * here.
+ *
+ * <p>Only {@link MessageEntry}s are taken together, because no other thread withdraws such an
+ * entry. They belong to the thread that has the right to run. Their messages still wait: they use
+ * capacity until each begins, and {@link GuardedQueue#queued} shows them.
+ *
+ * <p>The drain changes these fields at each message, and senders read other fields at each message.
+ * So the padding keeps these fields on a cache line of their own. The superclasses order them,
+ * because the JVM reorders the fields of one class.
+ */
+final class TakenMessages<E> extends TakenMessagesFields<E> {
+  private static final int MAX_COUNT = 64;
+  private static final VarHandle DEPARTED = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "departed",
+      VarHandle.class, TakenMessagesFields.class, long.class);
+
+  static {
+    new TakenMessages<>().depart(); // links the code now, because a drain may have little stack left
+  }
+
+  long p10, p11, p12, p13, p14, p15, p16, p17;
+
+  /** Takes messages from the head of the chain, under the monitor. Returns their number. */
+  int takeFrom(EntryChain<E> chain) {
+    int count = 0;
+    var firstEntry = chain.head;
+    QueueEntry<E> lastEntry = null;
+    var entry = firstEntry;
+    while (count < MAX_COUNT && entry instanceof MessageEntry) {
+      entry.setGone();
+      entry.previous = null;
+      lastEntry = entry;
+      entry = entry.next;
+      count++;
+    }
+    if (count == 0) return 0;
+    lastEntry.next = null;
+    chain.head = entry;
+    if (entry == null) chain.tail = null;
+    else entry.previous = null;
+    first = firstEntry;
+    return count;
+  }
+
+  /**
+   * Begins the first message: returns its element, and counts its departure. A thread that then
+   * reads whether senders are blocked, and a sender that then reads {@code departed}, need the full
+   * fence of this method.
+   */
+  E begin(BiFunction<Object, Object, E> toElement) {
+    var entry = first;
+    E item = entry.item(toElement); // before any change, because it allocates memory
+    first = entry.next; // the entry keeps its link, because another thread may be reading the list
+    entry.clear();
+    depart();
+    return item;
+  }
+
+  /** Puts the messages back at the head of the chain, under the monitor. Returns their number. */
+  int putBack(EntryChain<E> chain) {
+    int count = 0;
+    QueueEntry<E> lastEntry = null;
+    for (var entry = first; entry != null; entry = entry.next) {
+      entry.setState(QueueEntry.QUEUE);
+      entry.previous = lastEntry;
+      lastEntry = entry;
+      count++;
+    }
+    if (count == 0) return 0;
+    lastEntry.next = chain.head;
+    if (chain.head == null) chain.tail = lastEntry;
+    else chain.head.previous = lastEntry;
+    chain.head = first;
+    first = null;
+    return count;
+  }
+
+  void depart() {
+    DEPARTED.getAndAdd(this, 1L);
+  }
+
+  /**
+   * Returns the number of departed entries. After this call, a thread sees the messages that had
+   * begun by then as begun.
+   */
+  long departed() {
+    return departed;
+  }
+
+  // ---- for all threads, under the monitor; the drain may begin messages meanwhile
+
+  int count() {
+    int count = 0;
+    for (var entry = departed() < 0 ? null : first; entry != null; entry = entry.next)
+      if (!((MessageEntry<E>) entry).isCleared()) count++;
+    return count;
+  }
+
+  /** Returns at most {@code max} elements of messages that have not begun. */
+  List<E> elements(int max, BiFunction<Object, Object, E> toElement) {
+    var elements = new ArrayList<E>();
+    for (var entry = departed() < 0 ? null : first; entry != null && elements.size() < max; entry = entry.next) {
+      E element = ((MessageEntry<E>) entry).itemOrNull(toElement);
+      if (element != null) elements.add(element);
+    }
+    return elements;
+  }
+}
+
+/** See {@link TakenMessages}. */
+abstract class TakenMessagesFields<E> extends TakenMessagesPadding {
+  volatile long departed; // number of departed entries; written by the drain and under the monitor, read by senders
+  QueueEntry<E> first; // null: no messages are taken; written by the drain, also read under the monitor
+}
+
+/** See {@link TakenMessages}. */
+abstract class TakenMessagesPadding {
+  long p0, p1, p2, p3, p4, p5, p6, p7;
+}
