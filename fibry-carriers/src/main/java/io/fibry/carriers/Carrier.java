@@ -76,6 +76,7 @@ final class Carrier extends ForkJoinWorkerThread {
   private int untilSharedCheck = SHARED_INTERVAL; // entries until the next check of the shared queue
   private final @Nullable Runner[] spareRunners = new Runner[MAX_SPARE_RUNNERS];
   private int spareCount;
+  private boolean isUnparkingNear; // whether the continuation that execute gets next should run here
   private boolean isCapturing; // whether execute passes the next continuation to this carrier
   private @Nullable Runnable captured; // continuation that runDrain runs next; null: none
 
@@ -158,6 +159,24 @@ final class Carrier extends ForkJoinWorkerThread {
 
   boolean isCapturing() {
     return isCapturing;
+  }
+
+  void unparkNear(Thread thread) {
+    isUnparkingNear = true;
+    try {
+      LockSupport.unpark(thread);
+    } finally {
+      isUnparkingNear = false;
+    }
+  }
+
+  boolean isUnparkingNear() {
+    return isUnparkingNear;
+  }
+
+  /** Returns whether the waiting entries are worth another carrier. */
+  boolean isWorthWaking() {
+    return policy.isWorthWaking(queue.size()) && !queue.hasOnlyNearEntry();
   }
 
   void capture(Runnable continuation) {
@@ -254,11 +273,13 @@ final class Carrier extends ForkJoinWorkerThread {
 
   /**
    * Returns whether the other carrier's entries will wait for long, or its oldest entry has waited
-   * for long during this search.
+   * for long during this search. A single near entry may wait until it is late.
    */
-  private boolean isWorthStealingFrom(Carrier victim) {
-    if (victim.isLate || victim.policy.isWorthStealing(victim.queue.size())) return true;
-    return !victim.queue.isEmpty() && oldestEntry.hasWaited(victim.queue, System.nanoTime());
+  boolean isWorthStealingFrom(Carrier victim) {
+    if (victim.isLate) return true;
+    boolean isWorth = victim.policy.isWorthStealing(victim.queue.size())
+        || !victim.queue.isEmpty() && oldestEntry.hasWaited(victim.queue, System.nanoTime());
+    return isWorth && !victim.queue.hasOnlyNearEntry(); // last, because it reads memory of the other carrier
   }
 
   /** Moves half of the other entries to this carrier's queue, which is empty, so they fit. */

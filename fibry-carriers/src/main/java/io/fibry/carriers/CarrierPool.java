@@ -30,6 +30,13 @@ import org.jspecify.annotations.Nullable;
  * if {@link WakePolicy} permits it, because the owner of the queue finds the entry. If the owner is
  * busy for too long, the {@link CarrierWatch} wakes a carrier, which steals the entry.
  *
+ * <p><b>Near entries.</b> Two kinds of entries are near: the drain of a bounded mailbox whose
+ * messages are quick, and the continuation of a sender that this drain unparks. The sender must
+ * wait soon anyway. So it and the actor take turns on one carrier, and no message moves to another
+ * processor. A near entry that is alone in its queue wakes no carrier, and is not stolen before the
+ * watch marks it as late. A near entry with others behind it is treated as any entry, because it
+ * must not hold them up.
+ *
  * <p><b>Why a ForkJoinPool.</b> The JDK asks the scheduler of a virtual thread for timers only if
  * it is a ForkJoinPool (Java 25). A thread that waits in a queue of the JDK spins before it parks,
  * unless the thread's carrier is a ForkJoinWorkerThread with queued work. So this class extends
@@ -100,17 +107,25 @@ final class CarrierPool extends ForkJoinPool implements FiberCarriers {
     JvmAccess.newThread(this, task).start();
   }
 
+  @Override
+  public void unparkNear(Thread thread) {
+    var carrier = carrierOrNull();
+    if (carrier == null) LockSupport.unpark(thread);
+    else carrier.unparkNear(thread);
+  }
+
   /** Called by the JDK with a continuation, which runs or continues a virtual thread. */
   @Override
   public void execute(Runnable continuation) {
     var carrier = carrierOrNull();
     if (carrier != null && carrier.isCapturing()) carrier.capture(continuation);
+    else if (carrier != null && carrier.isUnparkingNear()) add(NearContinuation.of(continuation), carrier);
     else add(continuation, carrier);
   }
 
   private void add(Runnable entry, @Nullable Carrier carrier) {
     if (carrier == null || !carrier.queue.add(entry)) addShared(entry);
-    else if (idle.canWake() && carrier.policy.isWorthWaking(carrier.queue.size())) wakeCarrier();
+    else if (idle.canWake() && carrier.isWorthWaking()) wakeCarrier();
     watch.wake();
   }
 
@@ -190,7 +205,7 @@ final class CarrierPool extends ForkJoinPool implements FiberCarriers {
    * shared queue has entries, or its own queue has enough work.
    */
   void afterSearch(Carrier carrier) {
-    if (!sharedQueue.isEmpty() || carrier.policy.isWorthWaking(carrier.queue.size())) wakeCarrier();
+    if (!sharedQueue.isEmpty() || carrier.isWorthWaking()) wakeCarrier();
   }
 
   /** Returns whether no carrier is free to take an entry. */

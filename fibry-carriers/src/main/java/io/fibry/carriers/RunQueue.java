@@ -126,6 +126,17 @@ final class RunQueue {
     return head == tail;
   }
 
+  /**
+   * Returns whether the queue has one entry, which should run on this carrier. The queue may change
+   * during the call.
+   */
+  boolean hasOnlyNearEntry() {
+    int index = head;
+    if (tail - index != 1) return false;
+    var entry = (Runnable) ENTRIES.getAcquire(entries, index & MASK);
+    return entry instanceof NearContinuation || entry instanceof CarriedDrain drain && drain.isNear();
+  }
+
   /** Returns the index of the oldest entry. It changes whenever an entry is taken. */
   int headIndex() {
     return head;

@@ -1,9 +1,13 @@
 package io.fibry.carriers;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.engine.carrier.CarriedDrain;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
 /** Tests a carrier that is not started: the test has the role of its thread. */
@@ -32,5 +36,76 @@ class CarrierTest {
     assertNull(carrier.takeDrain());
     assertEquals(begun, carrier.begunCount());
     assertSame(continuation, carrier.queue.takeOwn());
+  }
+
+  private static CarriedDrain nearDrain() {
+    return new CarriedDrain() {
+      @Override
+      public boolean runOnce() {
+        return true;
+      }
+
+      @Override
+      public void run() {}
+
+      @Override
+      public boolean isNear() {
+        return true;
+      }
+
+      @Override
+      public void leaveThread() {}
+
+      @Override
+      public void forgetHandler() {}
+    };
+  }
+
+  private Carrier carrierWithLongEntries() {
+    for (int i = 0; i < 100; i++) carrier.policy.addSample(1_000_000, 1);
+    return carrier;
+  }
+
+  @Test
+  void singleNearDrainWakesNoCarrierAndIsNotStolenUntilItIsLate() {
+    var owner = carrierWithLongEntries();
+    var thief = new Carrier(owner.pool, "thief", false);
+    owner.queue.add(nearDrain());
+
+    assertFalse(owner.isWorthWaking());
+    assertFalse(thief.isWorthStealingFrom(owner));
+    owner.isLate = true;
+    assertTrue(thief.isWorthStealingFrom(owner));
+  }
+
+  @Test
+  void nearDrainHoldsUpNoOtherEntry() {
+    var owner = carrierWithLongEntries();
+    var thief = new Carrier(owner.pool, "thief", false);
+    owner.queue.add(nearDrain());
+    owner.queue.add(new TestDrain(() -> {}));
+
+    assertTrue(owner.isWorthWaking());
+    assertTrue(thief.isWorthStealingFrom(owner));
+  }
+
+  @Test
+  void onlyContinuationOfUnparkedSenderIsNear() {
+    carrier.unparkNear(Thread.currentThread());
+
+    assertFalse(carrier.isUnparkingNear());
+    LockSupport.park(); // uses the permit up
+  }
+
+  @Test
+  void continuationOfSenderThatActorUnparksIsNear() {
+    var owner = carrierWithLongEntries();
+    Runnable continuation = () -> {};
+
+    owner.queue.add(NearContinuation.of(continuation));
+    assertFalse(owner.isWorthWaking());
+    owner.queue.takeOwn();
+    owner.queue.add(continuation);
+    assertTrue(owner.isWorthWaking());
   }
 }

@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.Strategy;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
 import io.fibry.support.Patience;
 import java.util.ArrayList;
 import java.util.List;
@@ -160,5 +162,23 @@ class CarriersTest {
     for (int i = 0; i < 20; i++) assertEquals(i * i, actor.ask(i));
     stop.countDown();
     assertEquals(8, List.copyOf(running).stream().distinct().count());
+  }
+
+  /** The drain waits on the carrier of its sender, which runs nothing else, until it is late. */
+  @Test
+  void drainOfQuickActorRunsElsewhereWhenItsSenderComputes() {
+    var handled = new AtomicInteger();
+    var quickActor = scope.anonymous().mailbox(Mailbox.bounded(64, Overflow.BLOCK))
+        .newActor((Integer n) -> handled.incrementAndGet());
+    var end = new CompletableFuture<Void>();
+    scope.anonymous().newActor((Integer count) -> {
+      for (int i = 0; i < count; i++) quickActor.sendMessage(i);
+      while (handled.get() < count) Thread.yield();
+      quickActor.sendMessage(count);
+      while (handled.get() <= count) Thread.onSpinWait();
+      end.complete(null);
+    }).sendMessage(10_000);
+
+    Patience.value(end);
   }
 }

@@ -239,6 +239,16 @@ class GuardedCell extends ActorCell {
   // ---- drain
 
   @Override
+  protected void recordMessageTime(long nanos) {
+    queue.recordMessageTime(nanos);
+  }
+
+  @Override
+  protected boolean isNearSenders() {
+    return queue.isNearSenders();
+  }
+
+  @Override
   protected boolean acquire(Object node) {
     return phase == OPEN && queue.takeRunIfIdle();
   }

@@ -6,6 +6,14 @@ public interface CarriedDrain extends Runnable {
   boolean runOnce();
 
   /**
+   * Returns whether this drain should run on the carrier on which it was woken, because its
+   * messages take less time than their move to another carrier. Called by any thread.
+   */
+  default boolean isNear() {
+    return false;
+  }
+
+  /**
    * Detaches the drain from its thread, and clears the interrupt flag. Called on this thread after
    * the drain was run, before the thread runs another drain or waits.
    */

@@ -8,6 +8,12 @@ public interface FiberCarriers {
    */
   void run(CarriedDrain drain);
 
+  /**
+   * Unparks the thread. If the caller runs on a carrier, a virtual thread should continue on this
+   * carrier.
+   */
+  void unparkNear(Thread thread);
+
   /** Starts a new virtual thread for the task. If this method throws, the task is not run. */
   void start(Runnable task);
 }

@@ -211,6 +211,11 @@ final class Activation extends HandlerContext implements WokenDrain {
   }
 
   @Override
+  public boolean isNear() {
+    return cell.isNearSenders();
+  }
+
+  @Override
   public void penalizeWaker() {
     var lateWaker = waker;
     if (lateWaker != null) lateWaker.behavior.wakeUpsWithoutHandOver = LATE_PENALTY;
@@ -358,6 +363,8 @@ final class Activation extends HandlerContext implements WokenDrain {
         credit = MAX_BATCH;
         slice.restart();
       } else if (!mustRunHooks && slice.isOver()) credit = 1;
+      long messageNanos = slice.takeStepNanos();
+      if (messageNanos > 0) cell.recordMessageTime(messageNanos);
       credit--;
     }
     if (!mustRunHooks) return;

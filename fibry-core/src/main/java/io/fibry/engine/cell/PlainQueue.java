@@ -301,6 +301,14 @@ abstract class PlainQueue implements Rescuable {
     return node instanceof Envelope envelope ? envelope.next : ((RequestFuture<?>) node).next;
   }
 
+  /** Called by the drain with the mean time of its last messages, in nanoseconds. */
+  protected void recordMessageTime(long nanos) {}
+
+  /** Returns whether the actor should run on the carrier of its senders. */
+  protected boolean isNearSenders() {
+    return false;
+  }
+
   // ---- the queue, for observers
 
   /** Returns whether the drain has reached the pill, and the actor has not ended yet. */

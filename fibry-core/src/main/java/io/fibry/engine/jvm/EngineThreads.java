@@ -67,6 +67,12 @@ public final class EngineThreads {
     else startFiber(drain);
   }
 
+  /** Unparks the thread, which should continue on the carrier of the caller. */
+  public static void unparkNear(Thread thread) {
+    if (usesCarriers()) CARRIERS.unparkNear(thread);
+    else LockSupport.unpark(thread);
+  }
+
   /** Does the work on this thread. If the work throws, repeats it on fibers until it succeeds. */
   public static void runOrRetry(Rescuable work) {
     START_RETRIER.runOrRetry(work);

@@ -9,20 +9,31 @@ public final class TimeSlice {
   private static final int QUICK_STEPS = 16; // steps between two reads of the clock
 
   private int stepsToRead = 1; // steps until the next read
+  private int steps = 1; // steps between the last read and the next
   private long start; // the start of the slice by System.nanoTime, or 0 if the slice begins at the next read
-  private long lastRead;
+  private long lastRead; // 0 before the first read
+  private long stepNanos; // mean time of the steps between the last two reads; 0 if unknown
 
   /** Called after each step. Returns whether the slice is used up. */
   public boolean isOver() {
     if (--stepsToRead > 0) return false;
     long now = System.nanoTime();
     if (start == 0) start = now;
-    stepsToRead = now - lastRead > NANOS / QUICK_STEPS ? 1 : QUICK_STEPS;
+    if (lastRead != 0) stepNanos = (now - lastRead) / steps;
+    stepsToRead = steps = now - lastRead > NANOS / QUICK_STEPS ? 1 : QUICK_STEPS;
     lastRead = now;
     return now - start > NANOS;
   }
 
+  /** Returns the mean time of the last steps and clears it, or returns 0 if it is not known. */
+  public long takeStepNanos() {
+    long nanos = stepNanos;
+    stepNanos = 0;
+    return nanos;
+  }
+
   public void restart() {
     start = 0;
+    lastRead = 0; // the time until now belongs to no step
   }
 }

@@ -1,5 +1,6 @@
 package io.fibry.engine.queue;
 
+import io.fibry.engine.jvm.EngineThreads;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayDeque;
 import java.util.List;
@@ -50,9 +51,10 @@ final class BlockedSenders<E> {
    * nothing. The fence ensures that the sender, when it uses that permit, sees the new state of its
    * entry.
    */
-  static void wake(QueueEntry<?> entry) {
+  static void wake(QueueEntry<?> entry, boolean isNear) {
     VarHandle.fullFence();
-    LockSupport.unpark(entry.sender);
+    if (isNear) EngineThreads.unparkNear(entry.sender);
+    else LockSupport.unpark(entry.sender);
     entry.sender = null; // the ArrivalBuffer keeps its newest entry in memory
   }
 }

@@ -263,6 +263,15 @@ public class GuardedQueue<E> {
     return arrivals != null && arrivals.awaitNew();
   }
 
+  public void recordMessageTime(long nanos) {
+    if (taken != null) taken.recordMessageTime(nanos);
+  }
+
+  /** Called by all threads. */
+  public boolean isNearSenders() {
+    return toElement != null && mailbox.overflow() == Overflow.BLOCK && taken.isQuick();
+  }
+
   /**
    * Releases the right to run. Returns false if an entry waits; then the caller keeps the right.
    */
@@ -335,7 +344,7 @@ public class GuardedQueue<E> {
       for (var entry : refusedEntries) markOutside(entry);
       handler = selectiveReceive == null ? null : selectiveReceive.receiver();
     }
-    for (var entry : refusedEntries) BlockedSenders.wake(entry);
+    for (var entry : refusedEntries) BlockedSenders.wake(entry, false);
     LockSupport.unpark(handler);
   }
 
@@ -453,7 +462,7 @@ public class GuardedQueue<E> {
       var entry = blockedSenders.first();
       blockedSenders.remove(entry);
       add(entry, 0); // time 0, because a queue with a wait estimator blocks no sender
-      BlockedSenders.wake(entry);
+      BlockedSenders.wake(entry, isNearSenders());
     }
   }
 

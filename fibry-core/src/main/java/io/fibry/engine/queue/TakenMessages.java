@@ -22,6 +22,8 @@ import java.util.function.BiFunction;
  */
 final class TakenMessages<E> extends TakenMessagesFields<E> {
   private static final int MAX_COUNT = 64;
+  private static final int QUICK_MESSAGE = 250; // ns; the move of a message to another carrier takes 50 to 100 ns
+  private static final int MAX_SAMPLE = 2_000; // ns; one long message does not change the estimate for long
   private static final VarHandle DEPARTED = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "departed",
       VarHandle.class, TakenMessagesFields.class, long.class);
 
@@ -98,6 +100,17 @@ final class TakenMessages<E> extends TakenMessagesFields<E> {
     return departed;
   }
 
+  void recordMessageTime(long nanos) {
+    int sample = (int) Math.min(nanos, MAX_SAMPLE);
+    messageNanos = messageNanos == 0 ? sample : (7 * messageNanos + sample) / 8;
+  }
+
+  /** Returns whether messages took little time. False if this is not known. */
+  boolean isQuick() {
+    int nanos = messageNanos;
+    return nanos > 0 && nanos < QUICK_MESSAGE;
+  }
+
   // ---- for all threads, under the monitor; the drain may begin messages meanwhile
 
   int count() {
@@ -120,6 +133,7 @@ final class TakenMessages<E> extends TakenMessagesFields<E> {
 
 /** See {@link TakenMessages}. */
 abstract class TakenMessagesFields<E> extends TakenMessagesPadding {
+  int messageNanos; // mean time of a message; 0: unknown. Written by the drain, read by all
   volatile long departed; // number of departed entries; written by the drain and under the monitor, read by senders
   QueueEntry<E> first; // null: no messages are taken; written by the drain, also read under the monitor
 }
