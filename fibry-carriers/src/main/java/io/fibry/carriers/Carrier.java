@@ -76,7 +76,7 @@ final class Carrier extends ForkJoinWorkerThread {
   private int untilSharedCheck = SHARED_INTERVAL; // entries until the next check of the shared queue
   private final @Nullable Runner[] spareRunners = new Runner[MAX_SPARE_RUNNERS];
   private int spareCount;
-  private boolean isUnparkingNear; // whether the continuation that execute gets next should run here
+  private boolean isNextNear; // whether the continuation that execute gets next should run here
   private boolean isCapturing; // whether execute passes the next continuation to this carrier
   private @Nullable Runnable captured; // continuation that runDrain runs next; null: none
 
@@ -86,8 +86,10 @@ final class Carrier extends ForkJoinWorkerThread {
   long progressAt = System.nanoTime(); // when the watch last saw progress
   long lastUnpark = progressAt; // when the watch last unparked the spare runners
 
-  // Whether the oldest entry waits for too long. Written by the watch, read by thieves
+  // Whether the oldest entry waits for too long, and its index. Written by the watch, read by
+  // thieves. The flag is cleared by the next check only, so later entries count as late, too
   volatile boolean isLate;
+  volatile int lateHead; // meaningful while isLate
 
   Carrier(CarrierPool pool, String name, boolean isSpare) {
     super(null, pool, false);
@@ -162,21 +164,42 @@ final class Carrier extends ForkJoinWorkerThread {
   }
 
   void unparkNear(Thread thread) {
-    isUnparkingNear = true;
+    isNextNear = true;
     try {
       LockSupport.unpark(thread);
     } finally {
-      isUnparkingNear = false;
+      isNextNear = false;
     }
   }
 
-  boolean isUnparkingNear() {
-    return isUnparkingNear;
+  /**
+   * Yields the mounted virtual thread. If it is pinned, no continuation takes the mark, and the
+   * thread is still here. Otherwise another carrier may run it afterwards.
+   */
+  void yieldNear() {
+    isNextNear = true;
+    try {
+      Thread.yield();
+    } finally {
+      if (JvmAccess.currentCarrier() == this) isNextNear = false;
+    }
+  }
+
+  /** Returns whether the continuation that execute got should run here, and clears the mark. */
+  boolean takeNextNear() {
+    boolean isNear = isNextNear;
+    isNextNear = false;
+    return isNear;
   }
 
   /** Returns whether the waiting entries are worth another carrier. */
   boolean isWorthWaking() {
-    return policy.isWorthWaking(queue.size()) && !queue.hasOnlyNearEntry();
+    return policy.isWorthWaking(queue.size()) && !queue.hasOnlyNearEntries();
+  }
+
+  /** Returns whether the watch found late the entry that is now the oldest. */
+  boolean isFirstEntryLate() {
+    return isLate && queue.headIndex() == lateHead;
   }
 
   void capture(Runnable continuation) {
@@ -273,13 +296,13 @@ final class Carrier extends ForkJoinWorkerThread {
 
   /**
    * Returns whether the other carrier's entries will wait for long, or its oldest entry has waited
-   * for long during this search. A single near entry may wait until it is late.
+   * for long during this search. Near entries wait until they are late.
    */
   boolean isWorthStealingFrom(Carrier victim) {
-    if (victim.isLate) return true;
-    boolean isWorth = victim.policy.isWorthStealing(victim.queue.size())
+    boolean isWorth = victim.isLate || victim.policy.isWorthStealing(victim.queue.size())
         || !victim.queue.isEmpty() && oldestEntry.hasWaited(victim.queue, System.nanoTime());
-    return isWorth && !victim.queue.hasOnlyNearEntry(); // last, because it reads memory of the other carrier
+    // last, because it reads memory of the other carrier
+    return isWorth && (!victim.queue.hasOnlyNearEntries() || victim.isFirstEntryLate());
   }
 
   /** Moves half of the other entries to this carrier's queue, which is empty, so they fit. */

@@ -30,12 +30,12 @@ import org.jspecify.annotations.Nullable;
  * if {@link WakePolicy} permits it, because the owner of the queue finds the entry. If the owner is
  * busy for too long, the {@link CarrierWatch} wakes a carrier, which steals the entry.
  *
- * <p><b>Near entries.</b> Two kinds of entries are near: the drain of a bounded mailbox whose
- * messages are quick, and the continuation of a sender that this drain unparks. The sender must
- * wait soon anyway. So it and the actor take turns on one carrier, and no message moves to another
- * processor. A near entry that is alone in its queue wakes no carrier, and is not stolen before the
- * watch marks it as late. A near entry with others behind it is treated as any entry, because it
- * must not hold them up.
+ * <p><b>Near entries.</b> Three kinds of entries are near: the drain of a bounded mailbox whose
+ * messages are quick, its continuation after a yield, and the continuation of a sender that this
+ * drain unparks. The sender must wait soon anyway. So it and the actor take turns on one carrier,
+ * and no message moves to another processor. A few near entries, without other entries in their
+ * queue, wake no carrier. They are not stolen before the watch finds the first of them late. Near
+ * entries among others are treated as any entries, because they must not hold the others up.
  *
  * <p><b>Why a ForkJoinPool.</b> The JDK asks the scheduler of a virtual thread for timers only if
  * it is a ForkJoinPool (Java 25). A thread that waits in a queue of the JDK spins before it parks,
@@ -114,12 +114,19 @@ final class CarrierPool extends ForkJoinPool implements FiberCarriers {
     else carrier.unparkNear(thread);
   }
 
+  @Override
+  public void yieldNear() {
+    var carrier = carrierOrNull();
+    if (carrier == null) Thread.yield();
+    else carrier.yieldNear();
+  }
+
   /** Called by the JDK with a continuation, which runs or continues a virtual thread. */
   @Override
   public void execute(Runnable continuation) {
     var carrier = carrierOrNull();
     if (carrier != null && carrier.isCapturing()) carrier.capture(continuation);
-    else if (carrier != null && carrier.isUnparkingNear()) add(NearContinuation.of(continuation), carrier);
+    else if (carrier != null && carrier.takeNextNear()) add(NearContinuation.of(continuation), carrier);
     else add(continuation, carrier);
   }
 

@@ -176,6 +176,7 @@ final class CarrierWatch implements Runnable {
     int head = carrier.queue.headIndex();
     boolean isLate = !progressed && head == carrier.lastHead && !carrier.queue.isEmpty();
     carrier.lastHead = head;
+    if (isLate) carrier.lateHead = head; // first, because thieves read the flag first
     if (carrier.isLate != isLate) carrier.isLate = isLate;
     return isLate;
   }

@@ -41,6 +41,7 @@ import org.jspecify.annotations.Nullable;
 final class RunQueue {
   static final int CAPACITY = 512; // a power of two
   private static final int MASK = CAPACITY - 1;
+  private static final int MAX_NEAR = 4; // more near entries are enough work for another carrier
   private static final VarHandle HEAD = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "head",
       VarHandle.class, RunQueue.class, int.class);
   private static final VarHandle ENTRIES = ConstantBootstraps.arrayVarHandle(MethodHandles.lookup(), "entries",
@@ -127,14 +128,18 @@ final class RunQueue {
   }
 
   /**
-   * Returns whether the queue has one entry, which should run on this carrier. The queue may change
-   * during the call.
+   * Returns whether the queue has a few entries, which should all run on this carrier. The queue
+   * may change during the call.
    */
-  boolean hasOnlyNearEntry() {
-    int index = head;
-    if (tail - index != 1) return false;
-    var entry = (Runnable) ENTRIES.getAcquire(entries, index & MASK);
-    return entry instanceof NearContinuation || entry instanceof CarriedDrain drain && drain.isNear();
+  boolean hasOnlyNearEntries() {
+    int first = head;
+    int end = tail;
+    if (first == end || end - first > MAX_NEAR) return false;
+    for (int index = first; index != end; index++) {
+      var entry = (Runnable) ENTRIES.getAcquire(entries, index & MASK);
+      if (!(entry instanceof NearContinuation || entry instanceof CarriedDrain drain && drain.isNear())) return false;
+    }
+    return true;
   }
 
   /** Returns the index of the oldest entry. It changes whenever an entry is taken. */

@@ -67,15 +67,29 @@ class CarrierTest {
   }
 
   @Test
-  void singleNearDrainWakesNoCarrierAndIsNotStolenUntilItIsLate() {
+  void nearEntriesWakeNoCarrierAndAreNotStolenUntilFirstIsLate() {
     var owner = carrierWithLongEntries();
     var thief = new Carrier(owner.pool, "thief", false);
     owner.queue.add(nearDrain());
+    owner.queue.add(NearContinuation.of(() -> {}));
 
     assertFalse(owner.isWorthWaking());
     assertFalse(thief.isWorthStealingFrom(owner));
+    owner.lateHead = owner.queue.headIndex();
     owner.isLate = true;
     assertTrue(thief.isWorthStealingFrom(owner));
+    owner.queue.takeOwn();
+    assertFalse(thief.isWorthStealingFrom(owner), "the late entry was taken, and the next one is not late");
+  }
+
+  @Test
+  void manyNearEntriesAreWorthAnotherCarrier() {
+    var owner = carrierWithLongEntries();
+    for (int i = 0; i < 5; i++) owner.queue.add(nearDrain());
+
+    assertTrue(owner.isWorthWaking());
+    owner.queue.takeOwn();
+    assertFalse(owner.isWorthWaking());
   }
 
   @Test
@@ -90,10 +104,10 @@ class CarrierTest {
   }
 
   @Test
-  void onlyContinuationOfUnparkedSenderIsNear() {
+  void markOfNextContinuationEndsWithUnparkOrYield() {
     carrier.unparkNear(Thread.currentThread());
 
-    assertFalse(carrier.isUnparkingNear());
+    assertFalse(carrier.takeNextNear());
     LockSupport.park(); // uses the permit up
   }
 

@@ -140,7 +140,10 @@ class GuardedCell extends ActorCell {
   }
 
   private void beginOrRescue(EnterResult result) {
-    if (result == EnterResult.RUN) begin();
+    if (result == EnterResult.RUN) {
+      queue.noteWaker();
+      begin();
+    }
     if (stranded != null) tryRescue();
   }
 

@@ -14,6 +14,9 @@ public interface FiberCarriers {
    */
   void unparkNear(Thread thread);
 
+  /** Yields the caller's virtual thread, which should continue on the same carrier. */
+  void yieldNear();
+
   /** Starts a new virtual thread for the task. If this method throws, the task is not run. */
   void start(Runnable task);
 }

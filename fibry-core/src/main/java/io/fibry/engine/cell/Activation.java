@@ -414,7 +414,7 @@ final class Activation extends HandlerContext implements WokenDrain {
   private boolean giveWay() {
     if (kind == ActivationKind.DISPOSAL || mustRunHooks) return false;
     if (ownsThread || cell.settings().strategy() == Strategy.CALLER) {
-      if (ownsThread && thread.isVirtual()) lastPark = EngineThreads.yieldToOthers(lastPark);
+      if (ownsThread && thread.isVirtual()) lastPark = EngineThreads.yieldToOthers(lastPark, isNear());
       return false;
     }
     pauseWork();

@@ -13,6 +13,7 @@ import java.util.function.BooleanSupplier;
  * because a message of one user could otherwise run with the identity of another user.
  */
 public final class EngineThreads {
+  private static final long YIELD_NEAR = -1;
   private static final long PARK_INTERVAL = 10_000_000; // ns between two parks of a fiber that yields
   // null: the JDK's scheduler runs the fibers
   private static final FiberCarriers CARRIERS = OptionalCarriers.find();
@@ -67,6 +68,11 @@ public final class EngineThreads {
     else startFiber(drain);
   }
 
+  /** Returns whether the optional carriers run the thread, or may run it. */
+  public static boolean isOnCarriers(Thread thread) {
+    return usesCarriers() && thread.isVirtual();
+  }
+
   /** Unparks the thread, which should continue on the carrier of the caller. */
   public static void unparkNear(Thread thread) {
     if (usesCarriers()) CARRIERS.unparkNear(thread);
@@ -106,10 +112,11 @@ public final class EngineThreads {
    * parks once in 10 ms and otherwise yields.
    *
    * @param lastPark the result of the last call, at first 0
+   * @param isNear whether the fiber should continue on the same carrier
    */
-  public static long yieldToOthers(long lastPark) {
+  public static long yieldToOthers(long lastPark, boolean isNear) {
     if (usesCarriers()) { // a yield is enough, because carriers take turns with tasks of platform threads
-      leaveCarrier(0);
+      leaveCarrier(isNear ? YIELD_NEAR : 0);
       return lastPark;
     }
     FIBER_STARTER.startPending();
@@ -124,12 +131,13 @@ public final class EngineThreads {
   }
 
   /**
-   * Yields if {@code nanos} is 0, otherwise parks. Spins if the stack is too small for a yield or
-   * park.
+   * Yields if {@code nanos} is 0 or {@link #YIELD_NEAR}, otherwise parks. Spins if the stack is too
+   * small for a yield or park.
    */
   private static void leaveCarrier(long nanos) {
     try {
       if (nanos == 0) Thread.yield();
+      else if (nanos == YIELD_NEAR) CARRIERS.yieldNear();
       else LockSupport.parkNanos(nanos);
     } catch (StackOverflowError overflow) {
       Thread.onSpinWait();

@@ -1,5 +1,6 @@
 package io.fibry.engine.queue;
 
+import io.fibry.engine.jvm.EngineThreads;
 import io.fibry.engine.jvm.StackProbe;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
@@ -76,6 +77,8 @@ public class GuardedQueue<E> {
   volatile boolean isShut; // written under the monitor, read by all
   private final ArrivalBuffer<E> arrivals; // null: all senders take the monitor
   private final TakenMessages<E> taken; // null if `arrivals` is
+  // whether the last thread that got RUN was on a carrier; a hint for the drain
+  private boolean isWokenOnCarrier;
   private final SelectiveReceive<E> selectiveReceive;
   private final WaitEstimator waitEstimator; // null: the mailbox has no maximum wait
   private final BiFunction<Object, Object, E> toElement;
@@ -170,7 +173,8 @@ public class GuardedQueue<E> {
     entry.number = QueueEntry.ENTERING;
     entry.setState(QueueEntry.QUEUE);
     if (arrivals.enter(entry, size)
-        || mayWait && arrivals.awaitSpace(size) && blockedSenders.isEmpty() && arrivals.enter(entry, size))
+        || mayWait && !takesTurns() && arrivals.awaitSpace(size) && blockedSenders.isEmpty()
+            && arrivals.enter(entry, size))
       return isShut ? takeBack(entry, size) ? EnterResult.SHUT : EnterResult.TAKEN
           : isRunning.get() ? EnterResult.TAKEN : tryTakeRun();
     entry.setState(QueueEntry.OUTSIDE);
@@ -193,6 +197,14 @@ public class GuardedQueue<E> {
       entry.setState(QueueEntry.OUTSIDE);
     }
     return true;
+  }
+
+  /**
+   * Returns whether this sender should park at once. The drain then continues it on its own
+   * carrier. With a spin, the two would stay on two carriers.
+   */
+  private boolean takesTurns() {
+    return isNearSenders() && EngineThreads.isOnCarriers(Thread.currentThread());
   }
 
   private void collectArrivals() {
@@ -260,7 +272,7 @@ public class GuardedQueue<E> {
   }
 
   public boolean awaitNew() {
-    return arrivals != null && arrivals.awaitNew();
+    return arrivals != null && !(isWokenOnCarrier && isNearSenders()) && arrivals.awaitNew();
   }
 
   public void recordMessageTime(long nanos) {
@@ -270,6 +282,12 @@ public class GuardedQueue<E> {
   /** Called by all threads. */
   public boolean isNearSenders() {
     return toElement != null && mailbox.overflow() == Overflow.BLOCK && taken.isQuick();
+  }
+
+  /** Called by a sender that got {@link EnterResult#RUN}. */
+  public void noteWaker() {
+    boolean isOnCarrier = EngineThreads.isOnCarriers(Thread.currentThread());
+    if (isOnCarrier != isWokenOnCarrier) isWokenOnCarrier = isOnCarrier;
   }
 
   /**

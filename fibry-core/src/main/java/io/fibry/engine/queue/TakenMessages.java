@@ -105,10 +105,9 @@ final class TakenMessages<E> extends TakenMessagesFields<E> {
     messageNanos = messageNanos == 0 ? sample : (7 * messageNanos + sample) / 8;
   }
 
-  /** Returns whether messages took little time. False if this is not known. */
+  /** Returns whether messages took little time, or no message was measured. */
   boolean isQuick() {
-    int nanos = messageNanos;
-    return nanos > 0 && nanos < QUICK_MESSAGE;
+    return messageNanos < QUICK_MESSAGE;
   }
 
   // ---- for all threads, under the monitor; the drain may begin messages meanwhile
