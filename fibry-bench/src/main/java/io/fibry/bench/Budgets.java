@@ -80,7 +80,7 @@ public final class Budgets {
       new RatioBudget("priority", "a message by priority, all wait", "virtual thread + PriorityBlockingQueue", 3, 1,
           10_000, times -> PeerWorkloads.priority("fiber", times),
           times -> PeerWorkloads.priority("virtual-queue", times), List.of()),
-      new RatioBudget("timers-cancelled", "a timer, set and cancelled", "Pekko typed", 2.5, 1 / 1.5, 100_000,
+      new RatioBudget("timers-cancelled", "a timer, set and cancelled", "Pekko typed", 1.5, 1 / 1.5, 100_000,
           times -> PeerWorkloads.cancelledTimers("fiber", times),
           times -> PeerWorkloads.cancelledTimers("pekko", times), List.of()),
       new RatioBudget("delayed-tasks", "a delayed task, in a pool of 5,000",

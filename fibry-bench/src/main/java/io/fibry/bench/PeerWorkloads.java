@@ -58,7 +58,11 @@ final class PeerWorkloads {
     }
   }
 
-  /** Measures the time to set timers of an hour, and to cancel them. */
+  /**
+   * Measures the time to set timers of an hour, and to cancel them. A collection precedes the round
+   * and is not measured, so no side pays for the cancelled timers that it still has in memory. In
+   * the question {@link Timers}, a side that keeps them pays for each collection.
+   */
   static double cancelledTimers(String peerName, int times) throws Exception {
     try (var peer = Peers.of(peerName, Peer.Timers.class)) {
       var timers = new Runnable[times];

@@ -19,7 +19,7 @@ public final class ManualScheduler extends TaskScheduler {
   private final Instant start; // time of day when the time of this clock is zero
   // This field and the next three are guarded by this.
   private final TreeSet<ManualTask> queue =
-      new TreeSet<>(Comparator.<ManualTask>comparingLong(task -> task.dueAt).thenComparingLong(task -> task.number));
+      new TreeSet<>(Comparator.comparingLong(ManualTask::dueAt).thenComparingLong(task -> task.number));
   private final Set<Thread> sleepers = new HashSet<>(); // threads in sleepUntil
   private long now; // ns
   private long nextNumber;
@@ -51,7 +51,7 @@ public final class ManualScheduler extends TaskScheduler {
    */
   public void advance(Duration duration) {
     long end = nanoTime() + checkedDelay(duration, "duration");
-    for (var task = pollDue(end); task != null; task = pollDue(end)) task.run();
+    for (var task = pollDue(end); task != null; task = pollDue(end)) task.fire();
   }
 
   /**
@@ -60,7 +60,7 @@ public final class ManualScheduler extends TaskScheduler {
    * @return zero or more; empty if no task is scheduled
    */
   public synchronized Optional<Duration> untilNext() {
-    return queue.isEmpty() ? Optional.empty() : Optional.of(Duration.ofNanos(Math.max(0, queue.first().dueAt - now)));
+    return queue.isEmpty() ? Optional.empty() : Optional.of(Duration.ofNanos(Math.max(0, queue.first().dueAt() - now)));
   }
 
   /**
@@ -68,8 +68,8 @@ public final class ManualScheduler extends TaskScheduler {
    * no such task exists, moves the time to {@code end} and returns null.
    */
   private synchronized ManualTask pollDue(long end) {
-    ManualTask task = queue.isEmpty() || queue.first().dueAt > end ? null : queue.pollFirst();
-    now = Math.max(now, task == null ? end : task.dueAt);
+    ManualTask task = queue.isEmpty() || queue.first().dueAt() > end ? null : queue.pollFirst();
+    now = Math.max(now, task == null ? end : task.dueAt());
     return task;
   }
 
@@ -84,7 +84,7 @@ public final class ManualScheduler extends TaskScheduler {
       if (time - now > 0) return start(task, time - now, 0);
     }
     var timer = new ManualTask(Objects.requireNonNull(task, "task"), time, 0);
-    timer.run(); // on this thread, because the `advance` that moved the clock past `time` may have returned
+    timer.fire(); // on this thread, because the `advance` that moved the clock past `time` may have returned
     return timer;
   }
 
@@ -140,22 +140,42 @@ public final class ManualScheduler extends TaskScheduler {
     private long number; // the order of tasks that are due at the same time
 
     ManualTask(Runnable task, long dueAt, long period) {
-      super(ManualScheduler.this, task, dueAt, period);
+      super(task, dueAt, period);
+    }
+
+    private long dueAt() {
+      return dueAt;
     }
 
     @Override
-    void enqueue() {
+    TaskScheduler clock() {
+      return ManualScheduler.this;
+    }
+
+    private void enqueue() {
       synchronized (ManualScheduler.this) {
         number = nextNumber++;
         queue.add(this);
       }
     }
 
-    @Override
-    void dequeue() {
+    private void dequeue() {
       synchronized (ManualScheduler.this) {
         queue.remove(this);
       }
+    }
+
+    @Override
+    void startAgain() {
+      enqueue();
+      if (!isOpen()) dequeue(); // this task may have been cancelled before it was queued
+    }
+
+    @Override
+    boolean cancelInQueue() {
+      boolean wasOpen = close();
+      if (wasOpen) dequeue();
+      return wasOpen;
     }
   }
 }

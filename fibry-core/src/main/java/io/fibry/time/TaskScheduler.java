@@ -1,10 +1,8 @@
 package io.fibry.time;
 
+import io.fibry.engine.timer.TimerNode;
 import io.fibry.text.Durations;
 import io.fibry.text.SafeLogger;
-import java.lang.invoke.ConstantBootstraps;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
@@ -53,41 +51,32 @@ abstract class TaskScheduler implements Scheduler {
   }
 
   /** A task that a clock runs once or repeatedly. */
-  abstract static class ScheduledTask implements Timer, Runnable {
-    private static final VarHandle OPEN = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "open",
-        VarHandle.class, ScheduledTask.class, boolean.class);
-
-    private final Scheduler clock;
+  abstract static class ScheduledTask extends TimerNode implements Timer {
     // Null after the only run or a cancel, because a queue may keep this object for longer. Written
-    // by `run` and `cancel`.
+    // by `fire` and `cancel`.
     private Runnable task;
     // 0 for a single run. Above 0, the ns between two starts. Below 0, minus the ns between the end
     // of a run and the next start.
     private final long period;
-    long dueAt; // when the task is due, in ns by the clock; written before the task is queued
-    private volatile boolean open = true; // true -> false, by `cancel` or by the start of the only run
 
-    ScheduledTask(Scheduler clock, Runnable task, long dueAt, long period) {
-      this.clock = clock;
+    ScheduledTask(Runnable task, long dueAt, long period) {
+      super(dueAt);
       this.task = task;
       this.period = period;
-      this.dueAt = dueAt;
     }
 
-    /** Adds this task to the queue of its scheduler. */
-    abstract void enqueue();
+    abstract TaskScheduler clock();
 
-    /** Makes the scheduler remove this task from its queue, after a cancel. */
-    abstract void dequeue();
+    /** Adds this task to the queue of its scheduler again, unless it is cancelled. */
+    abstract void startAgain();
 
-    final boolean isOpen() {
-      return open;
-    }
+    /** Cancels this task in its scheduler. Returns false if it was closed before. */
+    abstract boolean cancelInQueue();
 
     @Override
-    public final void run() {
+    protected final void fire() {
       var code = task;
-      if (code == null || (period == 0 ? !OPEN.compareAndSet(this, true, false) : !open)) return;
+      if (code == null || (period == 0 ? !close() : !isOpen())) return;
       if (period == 0) task = null;
       try {
         code.run();
@@ -95,20 +84,16 @@ abstract class TaskScheduler implements Scheduler {
         SafeLogger.of(Scheduler.class).error("a timer's task failed{}",
             period == 0 ? "" : "; it will run again", failure);
       }
-      if (period == 0 || !open) return;
-      long now = clock.nanoTime();
+      if (period == 0 || !isOpen()) return;
+      long now = clock().nanoTime();
       dueAt = period < 0 ? now - period : dueAt + Math.max(1, Math.ceilDiv(now - dueAt, period)) * period;
-      enqueue();
-      if (!open) dequeue(); // this task may have been cancelled before it was queued
+      startAgain();
     }
 
     @Override
     public final boolean cancel() {
-      boolean wasOpen = OPEN.compareAndSet(this, true, false);
-      if (wasOpen) {
-        task = null;
-        dequeue();
-      }
+      boolean wasOpen = cancelInQueue();
+      if (wasOpen) task = null;
       return wasOpen;
     }
   }

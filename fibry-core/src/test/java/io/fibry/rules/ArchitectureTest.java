@@ -21,6 +21,7 @@ class ArchitectureTest extends ArchitectureRules {
 
   private static final List<Set<String>> LAYERS = List.of(
       Set.of("io.fibry.text", "io.fibry.engine.world", "io.fibry.engine.carrier"),
+      Set.of("io.fibry.engine.timer"),
       Set.of("io.fibry.time", "io.fibry.mailbox"),
       Set.of("io.fibry.engine.jvm"),
       Set.of("io.fibry"),
@@ -101,6 +102,8 @@ class ArchitectureTest extends ArchitectureRules {
       entry(Set.of("WorkerSet", "PoolCell", "PoolWorker", "Worker"), "a pool and its workers"),
       entry(Set.of("DefaultActorBuilder", "DefaultStatefulBuilder"),
           "a builder, and the builder that its initialState returns"),
+      entry(Set.of("TimerQueue", "TimerNode", "TimerList"), "a queue of timers, and the timers that are its nodes"),
+      entry(Set.of("TimedMessage", "TimedAlarm"), "a timed message, and its subclass with a key or a period"),
       entry(Set.of("Entities", "EntityAddress", "DefaultEntities"), "an address finds or creates its entity"),
       entry(Set.of("CircuitState", "CircuitBreaker"), "the states of a CircuitBreaker, in a separate file"));
 

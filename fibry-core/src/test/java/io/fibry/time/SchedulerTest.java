@@ -6,17 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.engine.timer.TimerQueue;
 import io.fibry.support.Patience;
 import io.fibry.testing.Gate;
 import io.fibry.testing.Promise;
-import io.fibry.testing.StressRuns;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
 import org.junit.jupiter.api.Test;
 
@@ -90,7 +86,7 @@ class SchedulerTest {
 
   @Test
   void cancelledTaskDoesNotRun() {
-    var scheduler = new SystemScheduler();
+    var scheduler = new SystemScheduler(new TimerQueue());
     var gate = new Gate(); // blocks the scheduler's thread
     scheduler.schedule(Duration.ZERO, gate::passUninterruptibly);
     Patience.await(gate.entered);
@@ -104,35 +100,6 @@ class SchedulerTest {
 
     Patience.await(laterTask);
     assertFalse(taskRun.isDone());
-  }
-
-  @Test
-  void cancelledTimersAreRemovedFromQueue() throws Exception {
-    long seed = StressRuns.seed();
-    System.out.println("cancelled timers: -Dfibry.seed=" + seed);
-    var random = new SplittableRandom(seed);
-    var scheduler = new SystemScheduler();
-
-    var users = new ArrayList<Future<?>>();
-    try (var executor = Executors.newFixedThreadPool(2)) {
-      for (int i = 0; i < 2; i++) {
-        var threadRandom = random.split();
-        users.add(executor.submit(() -> setAndCancel(scheduler, threadRandom)));
-      }
-    }
-    users.forEach(Patience::value);
-
-    var queueSize = new CompletableFuture<Integer>();
-    scheduler.schedule(Duration.ZERO, () -> queueSize.complete(scheduler.queue.size()));
-    assertEquals(0, Patience.value(queueSize), "seed " + seed);
-  }
-
-  private static void setAndCancel(Scheduler clock, SplittableRandom random) {
-    for (int i = 0; i < 100_000; i++) {
-      var timer = clock.scheduleAtFixedRate(Duration.ofHours(random.nextInt(2)), Duration.ofHours(1), () -> {});
-      for (int spins = random.nextInt(200); spins > 0; spins--) Thread.onSpinWait();
-      timer.cancel();
-    }
   }
 
   @Test

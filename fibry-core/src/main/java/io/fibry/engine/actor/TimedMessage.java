@@ -6,36 +6,36 @@ import io.fibry.engine.cell.Cell;
 import io.fibry.engine.message.Baggage;
 import io.fibry.engine.message.Deadline;
 import io.fibry.engine.message.Envelope;
+import io.fibry.engine.timer.TimerQueue;
+import io.fibry.engine.world.Environment;
 import io.fibry.text.Durations;
+import io.fibry.text.SafeLogger;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.concurrent.atomic.AtomicLong;
 
-/** A message that is sent later, once or periodically. */
-public final class TimedMessage extends AttachedTimer implements Runnable {
-  private static final AtomicLong LAST_NUMBER = new AtomicLong();
-
-  private final long number; // the order in which timers with a key were set; 0 without a key
-  private final Cell cell;
-  private final Object message;
-  private final long period; // nanoseconds; 0 for a message that is sent once
+/**
+ * A message that is sent later. One object for the message, its place among the actor's timers, and
+ * its node in the queue of the system's scheduler, because a program may have millions of timers.
+ * On another clock, it is the task of a timer of that clock.
+ */
+public class TimedMessage extends AttachedTimer implements Runnable {
+  // The next three are null after a cancel in the queue, which may keep this object for longer. Only
+  // the thread that has closed the timer clears them
+  private Cell cell;
+  private Object message;
   // captured when the timer starts; null if the actor has no context propagators
-  private final Object[] capturedContext;
-  private volatile Scheduler.Timer timer; // written when the timer starts, read to cancel it
-  // due time by the scope's clock; written by the starting thread, then by the scheduler
-  private volatile long dueNanos;
+  private Object[] capturedContext;
+  // the timer of another clock; written when the timer starts, read to cancel it. Null if this
+  // object is in the queue of the system's scheduler
+  private volatile Scheduler.Timer timer;
   private volatile boolean isSent; // false -> true after the send; stays false if the message is periodic
-  private Envelope previousEnvelope; // the previous envelope of a periodic message; the scheduler's thread only
 
-  private TimedMessage(Cell cell, Object key, Object message, long dueNanos, long period) {
-    super(key);
-    this.number = key == null ? 0 : LAST_NUMBER.incrementAndGet();
+  TimedMessage(Cell cell, Object message, long dueNanos) {
+    super(dueNanos);
     this.cell = cell;
     this.message = Objects.requireNonNull(message, "message");
-    this.dueNanos = dueNanos;
-    this.period = period;
     this.capturedContext = cell.captureContext(message);
   }
 
@@ -54,12 +54,16 @@ public final class TimedMessage extends AttachedTimer implements Runnable {
   static Scheduler.Timer start(Cell cell, Object key, Object message, Duration delayOrPeriod, boolean isPeriodic) {
     long nanos = Deadline.nanos(checked(delayOrPeriod, isPeriodic));
     long dueNanos = cell.owner().options().scheduler().nanoTime() + nanos;
-    return start(new TimedMessage(cell, key, message, dueNanos, isPeriodic ? nanos : 0), nanos == 0);
+    var timedMessage = key == null && !isPeriodic ? new TimedMessage(cell, message, dueNanos)
+        : new TimedAlarm(cell, key, message, dueNanos, isPeriodic ? nanos : 0);
+    return start(cell, timedMessage, nanos == 0);
   }
 
   /** Sends the message once, at {@code dueNanos} by the clock of the actor's scope. */
   public static Scheduler.Timer start(Actor<?> actor, Object key, Object message, long dueNanos) {
-    return start(new TimedMessage((Cell) actor, key, message, dueNanos, 0), false);
+    var cell = (Cell) actor;
+    return start(cell, key == null ? new TimedMessage(cell, message, dueNanos)
+        : new TimedAlarm(cell, key, message, dueNanos, 0), false);
   }
 
   /**
@@ -68,48 +72,64 @@ public final class TimedMessage extends AttachedTimer implements Runnable {
    * @param isUndelayed whether the delay is zero: a manual clock then sends the message when it is
    *     next moved, not in this call
    */
-  private static Scheduler.Timer start(TimedMessage timedMessage, boolean isUndelayed) {
-    var cell = timedMessage.cell;
-    var key = timedMessage.key;
+  private static Scheduler.Timer start(Cell cell, TimedMessage timedMessage, boolean isUndelayed) {
+    var key = timedMessage.key();
     if (key != null) key.hashCode(); // if this throws, no timer is set
+    var message = timedMessage.message;
+    var capturedContext = timedMessage.capturedContext;
     var extras = cell.extras();
     if (!extras.hasEndBegun()) {
-      timedMessage.start(isUndelayed); // if this throws, the earlier timer with this key stays
-      if (extras.addTimer(timedMessage) || !timedMessage.timer.cancel()) return timedMessage;
+      timedMessage.start(cell.owner().options().scheduler(), isUndelayed); // if this throws, an earlier timer stays
+      if (extras.addTimer(timedMessage) || !timedMessage.cancelTimer()) return timedMessage;
     }
-    timedMessage.timer = () -> false;
-    cell.send(new Envelope(timedMessage.message, Baggage.of(timedMessage.capturedContext)), Deadline.NO_WAIT);
+    timedMessage.close();
+    cell.send(new Envelope(message, Baggage.of(capturedContext)), Deadline.NO_WAIT);
     return timedMessage;
   }
 
-  private boolean isPeriodic() {
-    return period > 0;
+  private void start(Scheduler clock, boolean isUndelayed) {
+    if (clock == Scheduler.system() && Environment.simulated == null && !isPeriodic()) TimerQueue.SYSTEM.start(this);
+    else timer = startOn(clock, isUndelayed);
   }
 
-  private Scheduler clock() {
+  Scheduler.Timer startOn(Scheduler clock, boolean isUndelayed) {
+    return isUndelayed ? clock.schedule(Duration.ZERO, this) : clock.scheduleAt(dueAt, this);
+  }
+
+  boolean isPeriodic() {
+    return false;
+  }
+
+  final Scheduler clock() {
     return cell.owner().options().scheduler();
   }
 
-  private void start(boolean isUndelayed) {
-    if (isPeriodic()) timer = clock().scheduleAtFixedRate(Duration.ofNanos(period), Duration.ofNanos(period), this);
-    else timer = isUndelayed ? clock().schedule(Duration.ZERO, this) : clock().scheduleAt(dueNanos, this);
+  @Override
+  protected final void fire() {
+    if (!close()) return;
+    try {
+      run();
+    } catch (Throwable failure) {
+      SafeLogger.of(Scheduler.class).error("a timer's task failed", failure);
+    }
   }
 
   /**
-   * Sends the message, unless the previous envelope of a periodic message still waits in the
-   * mailbox. The timer counts as due until the send has returned. Otherwise {@code awaitQuiescence}
-   * of the scope could return before the message is sent.
+   * Sends the message. The timer counts as due until the send has returned. Otherwise {@code
+   * awaitQuiescence} of the scope could return before the message is sent.
    */
   @Override
   public void run() {
-    if (previousEnvelope != null && previousEnvelope.message != null) {
-      afterRun();
-      return;
-    }
-    var envelope = new Envelope(message, Baggage.of(capturedContext));
-    if (isPeriodic()) previousEnvelope = envelope;
+    send(newEnvelope());
+  }
+
+  final Envelope newEnvelope() {
+    return new Envelope(message, Baggage.of(capturedContext));
+  }
+
+  final void send(Envelope envelope) {
     if (clock() == Scheduler.system()) cell.sendFromTimer(new SendTask(this, envelope));
-    else send(envelope);
+    else sendNow(envelope);
   }
 
   /**
@@ -119,11 +139,11 @@ public final class TimedMessage extends AttachedTimer implements Runnable {
   private record SendTask(TimedMessage timedMessage, Envelope envelope) implements Runnable {
     @Override
     public void run() {
-      timedMessage.send(envelope);
+      timedMessage.sendNow(envelope);
     }
   }
 
-  private void send(Envelope envelope) {
+  private void sendNow(Envelope envelope) {
     try {
       cell.send(envelope, Deadline.NO_WAIT);
     } finally {
@@ -131,41 +151,47 @@ public final class TimedMessage extends AttachedTimer implements Runnable {
     }
   }
 
-  private void afterRun() {
-    if (!isPeriodic()) {
-      isSent = true;
-      cell.extras().removeTimer(this);
-    } else dueNanos = clock().nanoTime() + period; // estimates when the scheduler calls run() again
+  void afterRun() {
+    isSent = true;
+    cell.extras().removeTimer(this);
   }
 
   @Override
   protected boolean isAfter(AttachedTimer other) {
-    return other instanceof TimedMessage timedMessage && number > timedMessage.number;
+    return false;
   }
 
   @Override
-  protected boolean hasRun() {
+  protected final boolean hasRun() {
     return isSent;
   }
 
   @Override
   protected boolean isDue(long now) {
-    return now - dueNanos >= 0;
+    return now - dueAt >= 0;
   }
 
-  /**
-   * Cancels the timer, and returns the message if it will never be sent. Returns an empty result
-   * for a periodic message, and for a message with a key, which a later timer could have replaced.
-   */
   @Override
   protected Optional<Object> cancelAtEnd() {
-    return cancel() && !isPeriodic() && key == null ? Optional.of(message) : Optional.empty();
+    var unsentMessage = message;
+    return cancel() ? Optional.of(unsentMessage) : Optional.empty();
   }
 
   @Override
-  public boolean cancel() {
-    cell.extras().removeTimer(this);
+  public final boolean cancel() {
+    var owner = cell;
+    if (owner == null) return false;
+    owner.extras().removeTimer(this);
+    return cancelTimer();
+  }
+
+  private boolean cancelTimer() {
     var startedTimer = timer;
-    return startedTimer != null && startedTimer.cancel();
+    if (startedTimer != null) return startedTimer.cancel();
+    if (!cancelIn(TimerQueue.SYSTEM)) return false;
+    cell = null;
+    message = null;
+    capturedContext = null;
+    return true;
   }
 }

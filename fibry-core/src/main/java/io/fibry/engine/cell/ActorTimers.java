@@ -25,7 +25,8 @@ final class ActorTimers {
    * sets a new timer with the same key. Returns the timer that the caller must cancel, or null.
    */
   AttachedTimer put(AttachedTimer timer) {
-    var sameKey = timer.key == null ? null : keyed.get(timer.key);
+    var key = timer.key();
+    var sameKey = key == null ? null : keyed.get(key);
     if (sameKey != null && sameKey.isAfter(timer)) return timer;
     if (sameKey != null) remove(sameKey);
     if (!timer.hasRun()) add(timer);
@@ -33,9 +34,10 @@ final class ActorTimers {
   }
 
   private void add(AttachedTimer timer) {
-    if (timer.key != null) {
+    var key = timer.key();
+    if (key != null) {
       if (keyed.isEmpty()) keyed = new HashMap<>();
-      keyed.put(timer.key, timer);
+      keyed.put(key, timer);
     }
     timer.previous = last;
     if (last == null) first = timer;
@@ -48,7 +50,7 @@ final class ActorTimers {
     var previous = timer.previous;
     var next = timer.next;
     if (previous == null && first != timer) return;
-    if (timer.key != null) keyed.remove(timer.key);
+    if (timer.key() != null) keyed.remove(timer.key());
     if (previous == null) first = next;
     else previous.next = next;
     if (next == null) last = previous;

@@ -1,17 +1,22 @@
 package io.fibry.engine.cell;
 
+import io.fibry.engine.timer.TimerNode;
 import io.fibry.time.Scheduler;
 import java.util.Optional;
 
 /** A timer that ends with its actor. */
-public abstract class AttachedTimer implements Scheduler.Timer {
-  protected final Object key; // null if the timer has no key
+public abstract class AttachedTimer extends TimerNode implements Scheduler.Timer {
   // The neighbors in ActorTimers; guarded by the actor's extras
   AttachedTimer previous;
   AttachedTimer next;
 
-  protected AttachedTimer(Object key) {
-    this.key = key;
+  protected AttachedTimer(long dueAt) {
+    super(dueAt);
+  }
+
+  /** Returns null if the timer has no key. */
+  protected Object key() {
+    return null;
   }
 
   /** Returns whether this timer was set after the other timer, which has an equal key. */

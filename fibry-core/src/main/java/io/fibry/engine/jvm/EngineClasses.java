@@ -78,7 +78,7 @@ public final class EngineClasses {
   static List<String> names() {
     return List.of(
         "engine.actor.ActorCell", "engine.actor.ActorCell$1", "engine.actor.ActorCell$Admission",
-        "engine.actor.DefaultActorBuilder", "engine.actor.TimedMessage",
+        "engine.actor.DefaultActorBuilder", "engine.actor.TimedAlarm", "engine.actor.TimedMessage",
         "engine.actor.TimedMessage$SendTask", "engine.cell.Accounts$NotificationTask",
         "engine.cell.Activation", "engine.cell.Activation$ActivationKind", "engine.cell.Activity",
         "engine.cell.ActorBehavior",
@@ -101,7 +101,8 @@ public final class EngineClasses {
         "engine.message.RequestFuture",
         "engine.message.RequestFuture$Completion", "engine.message.Wait$WaitingHandler",
         "engine.scope.MemberTable$MemberStripe", "engine.scope.Scope$ProcessRoot", "engine.scope.Supervisor$1",
-        "time.SystemScheduler", "time.SystemScheduler$QueuedTask", "time.TaskScheduler$ScheduledTask");
+        "engine.timer.TimerNode", "engine.timer.TimerQueue",
+        "time.SystemScheduler", "time.SystemScheduler$QueuedTask");
   }
 
   static List<String> mailboxNames() {

@@ -1,4 +1,4 @@
-package io.fibry.time;
+package io.fibry.engine.timer;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;

@@ -1,4 +1,4 @@
-package io.fibry.time;
+package io.fibry.engine.timer;
 
 /**
  * A sorted set for the timer thread, where most elements are added at the end, and leave at the

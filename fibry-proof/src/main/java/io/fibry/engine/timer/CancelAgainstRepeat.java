@@ -1,4 +1,4 @@
-package io.fibry.time;
+package io.fibry.engine.timer;
 
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
@@ -11,26 +11,27 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * A timer is cancelled while the timer thread takes it from the inbox. Result: the number of timers
- * that stay in the queue.
+ * A repeated timer is cancelled while the timer thread starts it again, and sorts it. Result: the
+ * number of timers that stay in the queue.
  */
 @JCStressTest
 @Outcome(id = "0", expect = ACCEPTABLE, desc = "the cancelled timer was removed")
-@Outcome(expect = FORBIDDEN, desc = "the cancelled timer stays until it is due")
+@Outcome(expect = FORBIDDEN, desc = "the cancelled timer stays")
 @State
-public class CancelAgainstSettle {
-  private static final long HOUR = 3_600_000_000_000L; // ns
+public class CancelAgainstRepeat {
+  private final TimerQueue queue = new TimerQueue();
+  private final TestTimer timer = new TestTimer(queue, System.nanoTime() - 1_000_000_000);
 
-  private final SystemScheduler clock = new SystemScheduler();
-  private final SystemScheduler.QueuedTask timer = clock.new QueuedTask(() -> {}, HOUR, 0);
-
-  public CancelAgainstSettle() {
-    clock.inbox.add(timer);
+  public CancelAgainstRepeat() {
+    queue.push(timer);
+    queue.processInbox();
+    queue.removeFirst();
   }
 
   @Actor
   public void timerThread() {
-    clock.processInbox();
+    timer.startAgain();
+    queue.processInbox();
   }
 
   @Actor
@@ -40,7 +41,8 @@ public class CancelAgainstSettle {
 
   @Arbiter
   public void end(I_Result result) {
-    clock.processInbox();
-    result.r1 = clock.queue.size();
+    queue.processInbox();
+    queue.sweepFar(0);
+    result.r1 = queue.size();
   }
 }

@@ -1,0 +1,2 @@
+/** The queue of timers behind the system's scheduler, and its thread. */
+package io.fibry.engine.timer;

@@ -1,0 +1,188 @@
+package io.fibry.engine.timer;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.support.Patience;
+import io.fibry.testing.StressRuns;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Test;
+
+class TimerQueueTest {
+  private static final long MILLISECOND = 1_000_000; // ns
+  private static final long HOUR = 3_600_000 * MILLISECOND;
+
+  private final long seed = StressRuns.seed();
+  private final SplittableRandom random = new SplittableRandom(seed);
+  private final TimerQueue queue = new TimerQueue();
+
+  private class TestTimer extends TimerNode {
+    private final Runnable task;
+
+    TestTimer(long delay, Runnable task) {
+      super(System.nanoTime() + delay);
+      this.task = task;
+    }
+
+    boolean cancel() {
+      return cancelIn(queue);
+    }
+
+    @Override
+    protected void fire() {
+      if (close()) task.run();
+    }
+  }
+
+  /** A timer that counts its runs, and starts again each time. */
+  private final class RepeatedTimer extends TestTimer {
+    private final long period;
+
+    RepeatedTimer(long period, Runnable task) {
+      super(period, task);
+      this.period = period;
+    }
+
+    @Override
+    protected void fire() {
+      super.task.run();
+      dueAt += period;
+      startAgainIn(queue);
+    }
+  }
+
+  private TestTimer start(long delay, Runnable task) {
+    var timer = new TestTimer(delay, task);
+    queue.start(timer);
+    return timer;
+  }
+
+  /** Returns the number of nodes in the queue, after a sweep or without. */
+  private int size(boolean isSwept) {
+    var size = new CompletableFuture<Integer>();
+    start(0, () -> {
+      if (isSwept) queue.sweepFar(0);
+      size.complete(queue.size());
+    });
+    return Patience.value(size);
+  }
+
+  /** Runs the code on two threads, each with random numbers of its own. */
+  private void onTwoThreads(Consumer<SplittableRandom> code) {
+    System.out.println("timers: -Dfibry.seed=" + seed);
+    var users = new ArrayList<Future<?>>();
+    try (var executor = Executors.newFixedThreadPool(2)) {
+      for (int i = 0; i < 2; i++) {
+        var threadRandom = random.split();
+        users.add(executor.submit(() -> code.accept(threadRandom)));
+      }
+    }
+    users.forEach(Patience::value);
+  }
+
+  @Test
+  void timersFireInOrderOfTimeThenOfStart() {
+    var fired = new ArrayList<Integer>();
+    var allFired = new CountDownLatch(1);
+    long start = System.nanoTime() + 20 * MILLISECOND;
+    var expected = new ArrayList<Integer>();
+    for (int i = 0; i < 1_000; i++) {
+      int number = i;
+      var timer = new TestTimer(0, () -> fired.add(number));
+      timer.dueAt = start + (i % 3 - 1) * MILLISECOND;
+      queue.start(timer);
+    }
+    for (int remainder = 0; remainder < 3; remainder++)
+      for (int i = remainder; i < 1_000; i += 3) expected.add(i);
+    start(25 * MILLISECOND, allFired::countDown);
+
+    Patience.await(allFired);
+    assertEquals(expected, fired);
+  }
+
+  @Test
+  void eachTimerFiresOnceOrIsCancelled() {
+    var fired = new AtomicInteger();
+    var cancelled = new AtomicInteger();
+    int timers = 50_000;
+
+    onTwoThreads(threadRandom -> {
+      var open = new ArrayList<TestTimer>();
+      for (int i = 0; i < timers; i++) {
+        open.add(start(threadRandom.nextLong(3) * threadRandom.nextLong(MILLISECOND), fired::incrementAndGet));
+        int index = threadRandom.nextInt(open.size());
+        if (threadRandom.nextBoolean() && open.remove(index).cancel()) cancelled.incrementAndGet();
+      }
+    });
+    var last = new CountDownLatch(1);
+    start(4 * MILLISECOND, last::countDown);
+
+    Patience.await(last);
+    assertEquals(2 * timers, fired.get() + cancelled.get(), "seed " + seed);
+    assertEquals(0, size(true), "seed " + seed);
+  }
+
+  @Test
+  void cancelledTimersAreRemovedFromQueue() {
+    onTwoThreads(threadRandom -> {
+      for (int i = 0; i < 100_000; i++) {
+        long delay = threadRandom.nextInt(3) * HOUR / 2;
+        var timer = delay == 0 ? new RepeatedTimer(1_000, () -> {}) : new TestTimer(delay, () -> {});
+        queue.start(timer);
+        for (int spins = threadRandom.nextInt(200); spins > 0; spins--) Thread.onSpinWait();
+        assertTrue(timer.cancel());
+      }
+    });
+
+    int size = size(false);
+    assertTrue(size <= 3 * TimerQueue.MIN_CANCELS, size + " nodes, seed " + seed);
+    assertEquals(0, size(true), "seed " + seed);
+  }
+
+  @Test
+  void manyCancelledTimersLeaveQueueBesideOpenTimers() {
+    var open = new ArrayList<TestTimer>();
+    for (int i = 0; i < 10_000; i++) open.add(start(HOUR + random.nextLong(HOUR), () -> {}));
+    for (int i = 0; i < 100_000; i++) start(HOUR, () -> {}).cancel();
+
+    int size = size(false);
+    assertTrue(size <= 2 * open.size() + 3 * TimerQueue.MIN_CANCELS, size + " nodes, seed " + seed);
+    assertEquals(open.size(), size(true), "seed " + seed);
+    open.forEach(timer -> assertTrue(timer.cancel()));
+    assertEquals(0, size(true));
+  }
+
+  @Test
+  void earlierTimerFiresBesideFarTimers() {
+    for (int i = 0; i < 1_000; i++) start(HOUR + i, () -> {});
+    var fired = new ArrayList<Integer>();
+    var allFired = new CountDownLatch(1);
+    start(3 * MILLISECOND, () -> fired.add(3));
+    start(MILLISECOND, () -> fired.add(1));
+    start(5 * MILLISECOND, allFired::countDown);
+
+    Patience.await(allFired);
+    assertEquals(List.of(1, 3), fired);
+  }
+
+  @Test
+  void repeatedTimerFiresUntilCancelled() {
+    var ticks = new CountDownLatch(5);
+    var timer = new RepeatedTimer(MILLISECOND, ticks::countDown);
+    queue.start(timer);
+
+    Patience.await(ticks);
+    assertTrue(timer.cancel());
+    assertFalse(timer.cancel());
+    assertEquals(0, size(true));
+  }
+}

@@ -1,0 +1,54 @@
+package io.fibry.engine.timer;
+
+import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
+import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
+
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.II_Result;
+
+/**
+ * Two timers are cancelled while the timer thread takes them from the inbox and sorts the first.
+ * Between them, a third timer is started, which stays. Results: the number of timers that stay, and
+ * whether the third timer is due first.
+ */
+@JCStressTest
+@Outcome(id = "1, 1", expect = ACCEPTABLE, desc = "the cancelled timers were removed")
+@Outcome(expect = FORBIDDEN, desc = "a cancelled timer stays, or the third timer is lost")
+@State
+public class CancelAgainstTake {
+  private static final long HOUR = 3_600_000_000_000L; // ns
+
+  private final TimerQueue queue = new TimerQueue();
+  private final TestTimer near = new TestTimer(queue, System.nanoTime() - HOUR);
+  private final TestTimer far = new TestTimer(queue, System.nanoTime() + HOUR);
+  private final TestTimer third = new TestTimer(queue, System.nanoTime() - HOUR);
+
+  public CancelAgainstTake() {
+    queue.push(near);
+    queue.push(far);
+  }
+
+  @Actor
+  public void timerThread() {
+    queue.processInbox();
+  }
+
+  @Actor
+  public void owner() {
+    near.cancel();
+    queue.push(third);
+    far.cancel();
+  }
+
+  @Arbiter
+  public void end(II_Result result) {
+    queue.processInbox();
+    queue.sweepFar(0);
+    result.r1 = queue.size();
+    result.r2 = queue.first() == third ? 1 : 0;
+  }
+}
