@@ -103,7 +103,7 @@ class ArchitectureTest extends ArchitectureRules {
       entry(Set.of("DefaultActorBuilder", "DefaultStatefulBuilder"),
           "a builder, and the builder that its initialState returns"),
       entry(Set.of("TimerQueue", "TimerNode", "TimerList"), "a queue of timers, and the timers that are its nodes"),
-      entry(Set.of("TimedMessage", "TimedAlarm"), "a timed message, and its subclass with a key or a period"),
+      entry(Set.of("TimedMessage", "ReplaceableMessage"), "a timed message, and its subclass with a key or a period"),
       entry(Set.of("Entities", "EntityAddress", "DefaultEntities"), "an address finds or creates its entity"),
       entry(Set.of("CircuitState", "CircuitBreaker"), "the states of a CircuitBreaker, in a separate file"));
 

@@ -21,8 +21,8 @@ import java.util.Optional;
  * On another clock, it is the task of a timer of that clock.
  */
 public class TimedMessage extends AttachedTimer implements Runnable {
-  // The next three are null after a cancel in the queue, which may keep this object for longer. Only
-  // the thread that has closed the timer clears them
+  // The next three are null after a cancel in the queue, which may keep this object for longer.
+  // Cleared by the thread that has closed the timer
   private Cell cell;
   private Object message;
   // captured when the timer starts; null if the actor has no context propagators
@@ -55,7 +55,7 @@ public class TimedMessage extends AttachedTimer implements Runnable {
     long nanos = Deadline.nanos(checked(delayOrPeriod, isPeriodic));
     long dueNanos = cell.owner().options().scheduler().nanoTime() + nanos;
     var timedMessage = key == null && !isPeriodic ? new TimedMessage(cell, message, dueNanos)
-        : new TimedAlarm(cell, key, message, dueNanos, isPeriodic ? nanos : 0);
+        : new ReplaceableMessage(cell, key, message, dueNanos, isPeriodic ? nanos : 0);
     return start(cell, timedMessage, nanos == 0);
   }
 
@@ -63,7 +63,7 @@ public class TimedMessage extends AttachedTimer implements Runnable {
   public static Scheduler.Timer start(Actor<?> actor, Object key, Object message, long dueNanos) {
     var cell = (Cell) actor;
     return start(cell, key == null ? new TimedMessage(cell, message, dueNanos)
-        : new TimedAlarm(cell, key, message, dueNanos, 0), false);
+        : new ReplaceableMessage(cell, key, message, dueNanos, 0), false);
   }
 
   /**

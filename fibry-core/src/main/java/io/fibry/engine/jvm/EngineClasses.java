@@ -78,7 +78,7 @@ public final class EngineClasses {
   static List<String> names() {
     return List.of(
         "engine.actor.ActorCell", "engine.actor.ActorCell$1", "engine.actor.ActorCell$Admission",
-        "engine.actor.DefaultActorBuilder", "engine.actor.TimedAlarm", "engine.actor.TimedMessage",
+        "engine.actor.DefaultActorBuilder", "engine.actor.ReplaceableMessage", "engine.actor.TimedMessage",
         "engine.actor.TimedMessage$SendTask", "engine.cell.Accounts$NotificationTask",
         "engine.cell.Activation", "engine.cell.Activation$ActivationKind", "engine.cell.Activity",
         "engine.cell.ActorBehavior",

@@ -8,11 +8,11 @@ import java.lang.invoke.VarHandle;
  * A timer, and also its node in a {@link TimerQueue}. One object is both, because a program may
  * have millions of timers, and cancels most of them soon.
  *
- * <p>The state decides which thread unlinks a cancelled node. An open node is {@code WAITING} while it is in a
- * list of the queue, and {@code SORTED} while it is in the sorted set. The thread that closes a
- * waiting node does nothing else, because the timer thread drops closed nodes from its lists. The
- * thread that closes a sorted node adds it to the inbox, from which the timer thread removes it. So
- * a node is in one list at most.
+ * <p>The state decides which thread unlinks a cancelled node. An open node is {@code WAITING}
+ * while it is in a list of the queue, and {@code SORTED} while it is in the sorted set. The thread
+ * that closes a waiting node does nothing else, because the timer thread drops closed nodes from
+ * its lists. The thread that closes a sorted node adds it to the inbox, from which the timer thread
+ * removes it. So a node is in one list at most.
  */
 public abstract class TimerNode implements Comparable<TimerNode> {
   static final int WAITING = 0;

@@ -12,11 +12,11 @@ import java.util.concurrent.locks.LockSupport;
  * threads could leave the queue locked, and stop all timers of the process.
  *
  * <p><b>From the start to the task.</b> A started timer is added to the inbox, a stack of linked
- * nodes. When the timer thread wakes, it empties the inbox, and sorts the timers that are due before
- * the horizon. The horizon is at least a second after the last sweep. Later timers wait in the list
- * {@code far}, in no order. If the timer thread is awake after the horizon, it moves the horizon and
- * sweeps the list: it sorts the timers that are now due before the horizon. So most timers that are
- * cancelled are never sorted, and the timer thread never searches for them.
+ * nodes. When the timer thread wakes, it empties the inbox, and sorts the timers that are due
+ * before the horizon. The horizon is at least a second after the last sweep. Later timers wait in
+ * the list {@code unsorted}. If the timer thread is awake after the horizon, it moves the horizon
+ * and sweeps the list: it sorts the timers that are now due before the horizon. So most timers that
+ * are cancelled are never sorted, and the timer thread never searches for them.
  *
  * <p><b>No timer is missed.</b> The creator of a timer adds it to the inbox, and then reads
  * {@code isSleeping} and {@code wakeUpAt}. The timer thread writes {@code wakeUpAt} and
@@ -42,7 +42,7 @@ public final class TimerQueue implements Runnable {
   static final int MIN_CANCELS = 256; // a cancel in so many may wake the timer thread
   private static final long MAX_DELAY = Long.MAX_VALUE / 2; // ns
   private static final long HORIZON = 1_000_000_000; // ns
-  private static final long HORIZON_PER_FAR_TIMER = 1_000; // ns; so sweeps take about 1% of the time
+  private static final long HORIZON_PER_TIMER = 1_000; // ns; so sweeps take about 1% of the time
 
   // the time of this clock 36 years after the start of the process
   private final long reference = System.nanoTime() + MAX_DELAY / 4;
@@ -50,14 +50,14 @@ public final class TimerQueue implements Runnable {
   private final AtomicReference<TimerNode> inbox = new AtomicReference<>();
   // The next five are used by the timer thread only
   private final SortedBlocks<TimerNode> sorted = new SortedBlocks<>();
-  private final TimerList near = new TimerList(); // due before the horizon, to be sorted
-  private final TimerList far = new TimerList();
+  private final TimerList toSort = new TimerList(); // due before the horizon, to be sorted
+  private final TimerList unsorted = new TimerList();
   private long horizon = System.nanoTime();
   private int lastNumber;
   private final AtomicInteger cancelCount = new AtomicInteger();
   // The next two are written by the timer thread, and read by cancelling threads
   private volatile int sweptCancelCount; // `cancelCount` before the last sweep
-  private volatile int farSize;
+  private volatile int unsortedSize;
   // null until the first timer is started
   private final AtomicReference<Thread> timerThread = new AtomicReference<>();
   // set by the timer thread after `wakeUpAt`, and cleared when it wakes; read by threads that start
@@ -98,7 +98,8 @@ public final class TimerQueue implements Runnable {
   void onCancel(TimerNode node, boolean isSorted) {
     if (isSorted) push(node);
     int cancels = cancelCount.incrementAndGet();
-    if (cancels % MIN_CANCELS == 0 && isSweepDue(cancels, inboxSize() + farSize)) LockSupport.unpark(timerThread.get());
+    if (cancels % MIN_CANCELS == 0 && isSweepDue(cancels, inboxSize() + unsortedSize))
+      LockSupport.unpark(timerThread.get());
   }
 
   private int inboxSize() {
@@ -172,7 +173,7 @@ public final class TimerQueue implements Runnable {
     }
     long sleepEnd = now + Long.MAX_VALUE / 2;
     if (nextTimer != null) sleepEnd = nextTimer.dueAt;
-    if (far.size > 0 && far.earliest - sleepEnd < 0) sleepEnd = far.earliest;
+    if (unsorted.size > 0 && unsorted.earliest - sleepEnd < 0) sleepEnd = unsorted.earliest;
     wakeUpAt = sleepEnd;
     isSleeping = true;
     if (inbox.get() == null) LockSupport.parkNanos(this, sleepEnd - now);
@@ -180,22 +181,22 @@ public final class TimerQueue implements Runnable {
 
   /** Empties the inbox, drops cancelled timers, and sorts the timers that are due soon. */
   void processInbox() {
-    if (inbox.get() != null || far.size > 0) {
+    if (inbox.get() != null || unsorted.size > 0) {
       long now = System.nanoTime();
       boolean isHorizonReached = now - horizon >= 0;
-      if (isHorizonReached) horizon = now + HORIZON + far.size * HORIZON_PER_FAR_TIMER;
+      if (isHorizonReached) horizon = now + HORIZON + unsorted.size * HORIZON_PER_TIMER;
       takeAll(reversed(inbox.getAndSet(null)));
       int cancels = cancelCount.get();
-      if (isHorizonReached || isSweepDue(cancels, far.size)) sweepFar(cancels);
-      if (farSize != far.size) farSize = far.size;
+      if (isHorizonReached || isSweepDue(cancels, unsorted.size)) sweepUnsorted(cancels);
+      if (unsortedSize != unsorted.size) unsortedSize = unsorted.size;
     }
-    sortNear();
+    sortDue();
   }
 
-  /** Drops cancelled timers, and moves timers that are due before the horizon to `near`. */
-  void sweepFar(int cancels) {
+  /** Drops cancelled timers, and moves timers that are due before the horizon to `toSort`. */
+  void sweepUnsorted(int cancels) {
     sweptCancelCount = cancels;
-    takeAll(far.removeAll());
+    takeAll(unsorted.removeAll());
   }
 
   /** Reverses a stack, so that its nodes are in the order in which they were added. */
@@ -225,8 +226,8 @@ public final class TimerQueue implements Runnable {
   }
 
   private void addWaiting(TimerNode node) {
-    if (node.dueAt - horizon < 0) near.add(node);
-    else far.add(node);
+    if (node.dueAt - horizon < 0) toSort.add(node);
+    else unsorted.add(node);
   }
 
   /** Adds a repeated timer that has run. */
@@ -234,12 +235,12 @@ public final class TimerQueue implements Runnable {
     addWaiting(node);
   }
 
-  private void sortNear() {
-    while (near.first != null) {
-      var node = near.first;
+  private void sortDue() {
+    while (toSort.first != null) {
+      var node = toSort.first;
       boolean isOpen = node.isOpen();
       if (isOpen) sorted.add(node); // first: if memory is exhausted, the node stays in its list
-      near.removeFirst();
+      toSort.removeFirst();
       // from here on, a cancel adds the node to the inbox
       if (isOpen && !node.change(TimerNode.WAITING, TimerNode.SORTED)) sorted.remove(node);
     }
@@ -256,7 +257,7 @@ public final class TimerQueue implements Runnable {
 
   /** Returns the number of nodes that the timer thread has in its lists and in the sorted set. */
   int size() {
-    return sorted.size() + near.size + far.size;
+    return sorted.size() + toSort.size + unsorted.size;
   }
 
   private final class TimerThreadStarter implements Runnable {

@@ -70,7 +70,7 @@ class TimerQueueTest {
   private int size(boolean isSwept) {
     var size = new CompletableFuture<Integer>();
     start(0, () -> {
-      if (isSwept) queue.sweepFar(0);
+      if (isSwept) queue.sweepUnsorted(0);
       size.complete(queue.size());
     });
     return Patience.value(size);
@@ -162,7 +162,7 @@ class TimerQueueTest {
   }
 
   @Test
-  void earlierTimerFiresBesideFarTimers() {
+  void earlierTimerFiresBesideTimersOfAnHour() {
     for (int i = 0; i < 1_000; i++) start(HOUR + i, () -> {});
     var fired = new ArrayList<Integer>();
     var allFired = new CountDownLatch(1);

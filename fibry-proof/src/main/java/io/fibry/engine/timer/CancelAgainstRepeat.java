@@ -42,7 +42,7 @@ public class CancelAgainstRepeat {
   @Arbiter
   public void end(I_Result result) {
     queue.processInbox();
-    queue.sweepFar(0);
+    queue.sweepUnsorted(0);
     result.r1 = queue.size();
   }
 }

@@ -23,13 +23,13 @@ public class CancelAgainstTake {
   private static final long HOUR = 3_600_000_000_000L; // ns
 
   private final TimerQueue queue = new TimerQueue();
-  private final TestTimer near = new TestTimer(queue, System.nanoTime() - HOUR);
-  private final TestTimer far = new TestTimer(queue, System.nanoTime() + HOUR);
+  private final TestTimer dueTimer = new TestTimer(queue, System.nanoTime() - HOUR);
+  private final TestTimer hourTimer = new TestTimer(queue, System.nanoTime() + HOUR);
   private final TestTimer third = new TestTimer(queue, System.nanoTime() - HOUR);
 
   public CancelAgainstTake() {
-    queue.push(near);
-    queue.push(far);
+    queue.push(dueTimer);
+    queue.push(hourTimer);
   }
 
   @Actor
@@ -39,15 +39,15 @@ public class CancelAgainstTake {
 
   @Actor
   public void owner() {
-    near.cancel();
+    dueTimer.cancel();
     queue.push(third);
-    far.cancel();
+    hourTimer.cancel();
   }
 
   @Arbiter
   public void end(II_Result result) {
     queue.processInbox();
-    queue.sweepFar(0);
+    queue.sweepUnsorted(0);
     result.r1 = queue.size();
     result.r2 = queue.first() == third ? 1 : 0;
   }

@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * A timed message that has a key, or is periodic. A later timer replaces it, or the next period
  * repeats it, so no user loses a message if it is cancelled at the end of its actor.
  */
-final class TimedAlarm extends TimedMessage {
+final class ReplaceableMessage extends TimedMessage {
   private static final AtomicLong LAST_NUMBER = new AtomicLong();
 
   private final Object key; // null if the message is only periodic
@@ -22,7 +22,7 @@ final class TimedAlarm extends TimedMessage {
   private volatile long nextDue;
   private Envelope previousEnvelope; // the previous envelope of a periodic message; the scheduler's thread only
 
-  TimedAlarm(Cell cell, Object key, Object message, long dueNanos, long period) {
+  ReplaceableMessage(Cell cell, Object key, Object message, long dueNanos, long period) {
     super(cell, message, dueNanos);
     this.key = key;
     this.number = key == null ? 0 : LAST_NUMBER.incrementAndGet();
@@ -69,7 +69,7 @@ final class TimedAlarm extends TimedMessage {
 
   @Override
   protected boolean isAfter(AttachedTimer other) {
-    return other instanceof TimedAlarm alarm && number > alarm.number;
+    return other instanceof ReplaceableMessage otherMessage && number > otherMessage.number;
   }
 
   @Override
