@@ -10,6 +10,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.PriorityQueue;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
@@ -87,9 +88,87 @@ public final class DueTimes {
             .toNanos();
   }
 
-  /** Blocks the current thread until a time of the store's clock. */
+  /**
+   * Blocks the current thread until a time of the store's clock. The thread parks once, however long
+   * it sleeps: the checks of the store's clock run on the timer's thread. A fiber that woke for each
+   * check would get a second part of its stack in the heap when it parks again. A manual clock must
+   * know its sleepers, so there the thread sleeps from check to check.
+   */
   public void sleepUntil(Instant time) throws InterruptedException {
-    while (now.get().isBefore(time)) scheduler.sleepUntil(nextClockCheck(time));
+    while (now.get().isBefore(time)) {
+      if (scheduler.isManual()) {
+        scheduler.sleepUntil(nextClockCheck(time));
+        continue;
+      }
+      var wakeUp = new WakeUp(time);
+      wakeUp.planCheck();
+      try {
+        while (wakeUp.isPending()) LockSupport.park(this);
+      } finally {
+        wakeUp.cancel();
+      }
+    }
+  }
+
+  /**
+   * Wakes the thread that made it when the store's clock has reached a time, or when that clock or
+   * the scheduler fails. The woken thread reads the clock itself, and gets the failure, if any.
+   *
+   * <p>The timer's thread writes {@code isPending} and then unparks the sleeper. The sleeper reads
+   * {@code isPending} and then parks, so the wake-up is not lost. Each run of the timer plans the
+   * next check or wakes the sleeper. After the end of the sleep, no check is planned: a timer that
+   * was not cancelled because both threads wrote {@code timer} runs once more, within a minute.
+   */
+  private final class WakeUp implements Runnable {
+    private final Thread sleeper = Thread.currentThread();
+    private final Instant time;
+    private volatile boolean isPending = true; // cleared by the timer's thread, and by the sleeper at its end
+    private volatile Scheduler.Timer timer; // of the next check; written by the sleeper, then by the timer's thread
+
+    WakeUp(Instant time) {
+      this.time = time;
+    }
+
+    /** Returns whether the sleeper must park. Throws if it is interrupted. */
+    boolean isPending() throws InterruptedException {
+      if (Thread.interrupted()) throw new InterruptedException();
+      return isPending;
+    }
+
+    void cancel() {
+      isPending = false;
+      timer.cancel();
+    }
+
+    /**
+     * Plans the next check. A user's clock may reach the time of the check before the timer is set,
+     * and may run the timer only when the clock is moved again. In this case, the sleeper must wake.
+     */
+    void planCheck() {
+      long checkTime = nextClockCheck(time);
+      timer = scheduler.scheduleAt(checkTime, this);
+      if (!isPending) timer.cancel();
+      else if (checkTime - scheduler.nanoTime() <= 0) isPending = false;
+    }
+
+    /** Checks the store's clock; called by the timer's thread. */
+    @Override
+    public void run() {
+      boolean isPlanned = false;
+      try {
+        if (isPending && now.get().isBefore(time)) {
+          planCheck();
+          isPlanned = isPending;
+        }
+      } finally {
+        if (!isPlanned) wake();
+      }
+    }
+
+    private void wake() {
+      isPending = false;
+      LockSupport.unpark(sleeper);
+    }
   }
 
   private void runDue() {
