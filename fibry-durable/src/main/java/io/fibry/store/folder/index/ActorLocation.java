@@ -2,6 +2,7 @@ package io.fibry.store.folder.index;
 
 import io.fibry.store.Store;
 import io.fibry.store.folder.log.LogRecord;
+import io.fibry.store.spi.StoreBackend;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -117,7 +118,11 @@ public final class ActorLocation {
    * @param offset the offset of the record that contains the message
    * @param index the index of the message among the messages of the record
    */
-  public record MessageLocation(Instant due, int segment, int offset, int index) {}
+  public record MessageLocation(Instant due, int segment, int offset, int index) {
+    public MessageLocation {
+      if (due.equals(StoreBackend.PendingMessage.ALWAYS)) due = StoreBackend.PendingMessage.ALWAYS; // one object for all
+    }
+  }
 
   private final Store.ActorId actor;
   private final ActorFingerprint fingerprint;
@@ -296,13 +301,18 @@ public final class ActorLocation {
     return true;
   }
 
+  /** Returns the pending messages. Asks the map for no view that the map would keep. */
+  private Stream<MessageLocation> locations() {
+    return pending.entrySet().stream().map(Map.Entry::getValue);
+  }
+
   private long countDueUntil(Instant time) {
-    return Stream.concat(pending.values().stream().map(MessageLocation::due), arriving.stream())
+    return Stream.concat(locations().map(MessageLocation::due), arriving.stream())
         .filter(due -> !due.isAfter(time)).count();
   }
 
   public synchronized Optional<Instant> nextDueTime(Instant after) {
-    return pending.values().stream().map(MessageLocation::due).filter(after::isBefore).min(Instant::compareTo);
+    return locations().map(MessageLocation::due).filter(after::isBefore).min(Instant::compareTo);
   }
 
   /** Called when a message with this due time has been stored or refused. */
@@ -343,20 +353,20 @@ public final class ActorLocation {
 
   /** Returns the number of pending messages that are due at this time or earlier. */
   synchronized long countDueBy(Instant time) {
-    return pending.isEmpty() ? 0 : pending.values().stream().filter(message -> !message.due.isAfter(time)).count();
+    return pending.isEmpty() ? 0 : locations().filter(message -> !message.due.isAfter(time)).count();
   }
 
   /** Returns the number of pending messages that are due at exactly this time. */
   synchronized long countDue(Instant time) {
-    return pending.isEmpty() ? 0 : pending.values().stream().filter(message -> message.due.equals(time)).count();
+    return pending.isEmpty() ? 0 : locations().filter(message -> message.due.equals(time)).count();
   }
 
   public synchronized List<String> pendingIds() {
-    return List.copyOf(pending.keySet());
+    return pending.entrySet().stream().map(Map.Entry::getKey).toList();
   }
 
   public synchronized List<MessageLocation> pending(Instant until, int maxMessages) {
-    return pending.values().stream().filter(message -> !message.due.isAfter(until)).limit(maxMessages).toList();
+    return locations().filter(message -> !message.due.isAfter(until)).limit(maxMessages).toList();
   }
 
   public synchronized boolean isPending(String id, MessageLocation message) {
