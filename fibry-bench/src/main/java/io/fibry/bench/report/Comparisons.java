@@ -272,6 +272,7 @@ final class Comparisons {
           "fibry, a key after passivation"),
       Comparison.of("durable-sleep", "Heap of a handler that sleeps for a day", List.of(
           ours("fibry, a durable handler sleeps", "the time is stored; the handler continues after a crash"),
+          ours("fibry, a durable handler sleeps after a restart", "the message was read from the store"),
           ours("fibry, a handler of an actor in memory sleeps", "nothing is stored"),
           reference("by hand: a virtual thread is parked, ten frames deep", "the JDK's part: a thread and its stack")),
           "fibry, a durable handler sleeps"),
