@@ -215,6 +215,19 @@ class PageTest {
   }
 
   @Test
+  void rowShowsHowLongOldestMessageHasWaitedAtLeast() throws Exception {
+    var gate = new CountDownLatch(1);
+    var slow = scope.named("slow").newActor((String text) -> gate.await());
+    for (int i = 0; i < 3; i++) slow.sendMessage("x");
+    show("");
+
+    chromium.until("[...document.querySelectorAll('#rows tr')].some(row => / 2 · ≥ [1-9][.0-9]* s /"
+        + ".test(row.innerText.replace(/\\s+/g, ' ')))");
+    assertTrue(chromium.takePicture().length > 10_000);
+    gate.countDown();
+  }
+
+  @Test
   void chartsFillTheirWidthAndProcessValuesAreShown() throws Exception {
     show("");
     chromium.until("cards[3].history.length >= 3");

@@ -125,7 +125,7 @@ class ReadmeTest {
     var expressions = Arrays.stream(readme().split("`")).filter(text -> EXPRESSION.matcher(text).matches())
         .toList();
 
-    assertEquals(12, expressions.size(), expressions::toString);
+    assertEquals(13, expressions.size(), expressions::toString);
     for (var expression : expressions)
       for (var name : NAME.matcher(expression).results().map(MatchResult::group).toList())
         assertTrue(samples.contains(name), () -> name + " is none of " + samples);

@@ -27,6 +27,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.net.http.WebSocket;
+import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
@@ -124,7 +125,8 @@ class OpenTelemetryMetricsTest {
         telemetry.value("fibry.actor.failed", orders), telemetry.value("fibry.actor.refused", orders),
         telemetry.value("fibry.actor.waiting", orders)));
     Patience.eventually(() -> telemetry.value("fibry.actor.busy", orders) > 0);
-    Patience.eventually(() -> telemetry.value("fibry.actor.oldest.waiting", orders) > 0);
+    scope.clock().advance(Duration.ofSeconds(12));
+    assertEquals(12, telemetry.value("fibry.actor.oldest.waiting", orders));
     for (var name : List.of("handled", "failed", "refused", "living", "waiting", "oldest.waiting", "busy"))
       assertEquals(0, telemetry.value("fibry.actor." + name, Map.of("actor", "later")), name);
   }
