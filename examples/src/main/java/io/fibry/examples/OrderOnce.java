@@ -51,7 +51,7 @@ class OrderOnce {
       for (var order : orders) {
         var request = HttpRequest.newBuilder(URI.create("http://localhost:" + server.port() + "/order"))
             .POST(BodyPublishers.ofString(order)).build();
-        System.out.println(order + ": " + client.send(request, BodyHandlers.ofString()).body());
+        System.out.println(order + ": " + client.send(request, BodyHandlers.ofString()).body().strip());
       }
     }
   }

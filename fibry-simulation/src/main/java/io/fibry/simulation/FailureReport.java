@@ -1,7 +1,6 @@
 package io.fibry.simulation;
 
 import io.fibry.simulation.run.FaultKind;
-import io.fibry.text.Lines;
 import java.util.stream.Collectors;
 
 /**
@@ -23,7 +22,7 @@ final class FailureReport {
   static SimulationFailure of(RunReplay request, RunOutcome firstRun, RunOutcome shownRun, String note) {
     var failure = shownRun.failure() == null ? firstRun.failure() : shownRun.failure();
     var text = new StringBuilder("seed ").append(firstRun.replay().seed()).append(" fails after ")
-        .append(Lines.count(firstRun.steps(), "step")).append(note).append('\n').append(failure.text()).append('\n');
+        .append(firstRun.steps()).append(" steps").append(note).append('\n').append(failure.text()).append('\n');
     if (!shownRun.struckFaults().isEmpty())
       text.append("faults: ")
           .append(shownRun.struckFaults().stream().map(FaultKind::label).collect(Collectors.joining(", ")))

@@ -57,7 +57,7 @@ class TablePollerTest {
     assertEquals(List.of("a 5", "b 6", "no a 5"), notifications);
   }
 
-  /** If the log line of the failure threw, the thread would end, and the asker would see no change. */
+  /** If the log line of the failure threw, the thread would end, and report no further change. */
   @Test
   void entriesAreReadAfterUnreadableFailure() {
     var answers = new ArrayDeque<Supplier<List<Entry>>>(List.of(() -> {
