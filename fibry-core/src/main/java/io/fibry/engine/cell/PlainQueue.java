@@ -393,7 +393,7 @@ abstract class PlainQueue implements Rescuable {
     // probes now, so that a lack of stack fails the send: after the send, the right could be
     // stranded until the next message
     StackProbe.probeForActivation();
-    return strategy().isResident() ? null : newActivation(firstNode, ActivationKind.NORMAL);
+    return isResident() ? null : newActivation(firstNode, ActivationKind.NORMAL);
   }
 
   /**
@@ -410,6 +410,22 @@ abstract class PlainQueue implements Rescuable {
 
   private Strategy strategy() {
     return behavior.settings.strategy();
+  }
+
+  /**
+   * Returns whether the actor keeps its thread. Calls no method of the usual strategy, because in a
+   * program with several strategies such a call is not inlined.
+   */
+  private boolean isResident() {
+    var strategy = strategy();
+    return strategy != Strategy.FIBER && strategy.isResident();
+  }
+
+  /** Calls {@code activate} of the strategy, or, for the usual strategy, does the same directly. */
+  private void activate(Activation activation) {
+    var strategy = strategy();
+    if (strategy == Strategy.FIBER) EngineThreads.startDrain(activation);
+    else strategy.activate(activation);
   }
 
   private Activation newActivation(Object node, ActivationKind kind) {
@@ -487,7 +503,7 @@ abstract class PlainQueue implements Rescuable {
         VarHandle.fullFence();
         LockSupport.unpark(((Activation) right).thread);
       } else if (tries > 0 && phase > OPEN) GuaranteedStart.start((Activation) right); // any fiber can end the actor
-      else if (!tryHandOver((Activation) right)) strategy().activate((Activation) right);
+      else if (!tryHandOver((Activation) right)) activate((Activation) right);
       return true;
     } catch (Throwable failure) {
       if (right instanceof Activation activation && (right = activation.reclaimRight()) == null)
@@ -510,7 +526,7 @@ abstract class PlainQueue implements Rescuable {
    */
   private Activation activationFor(Object right) {
     if (right instanceof Activation activation) return activation;
-    if (!strategy().isResident()) {
+    if (!isResident()) {
       var activation = newActivation(right, ActivationKind.NORMAL);
       announce(activation);
       return activation;
