@@ -223,7 +223,7 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
 
   public R await(Object sentMessage, Deadline askDeadline, Wait.WaitingHandler waiter) {
     R answer;
-    try (var wait = publish(sentMessage, waiter, false)) {
+    try (var wait = publishSent(sentMessage, waiter)) {
       var cycle = wait == null ? null : WaitCycle.findFor(wait);
       if (cycle != null && cancel(true)) throw cycle.exception();
       answer = askDeadline.get(this);
@@ -254,6 +254,13 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
     if (isDone()) return null;
     Wait.checkMayWait(recipient, sentMessage);
     return Wait.begin(recipient, sentMessage, this, waiter, ignoresInterrupts);
+  }
+
+  /** Publishes a wait of {@code ask}, which has checked before its send that it may wait. */
+  private Wait publishSent(Object sentMessage, Wait.WaitingHandler waiter) {
+    if (isDone()) return null;
+    Wait.ensureStarted(recipient);
+    return Wait.begin(recipient, sentMessage, this, waiter, false);
   }
 
   /**

@@ -192,6 +192,14 @@ public final class Wait implements AutoCloseable {
    */
   public static void checkMayWait(WaitTarget target, Object message) {
     if (target.isCurrent() && (message == END || !target.hasOtherWorkers())) throw WaitCycle.selfCycle(target, message);
+    ensureStarted(target);
+  }
+
+  /**
+   * Starts activations that were postponed until this thread waits, and a stranded right to run.
+   * Called also after the thread has sent a request, because that send may have left either.
+   */
+  static void ensureStarted(WaitTarget target) {
     CallerThreadRunner.beforeWait();
     // the last sender, perhaps this thread, had too little stack to start the actor
     if (target.isStranded() && !target.tryRescue()) throw new StackOverflowError(
