@@ -15,9 +15,10 @@ import java.util.Objects;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.locks.LockSupport;
 
 /**
- * A request: the node of a message in the mailbox, and the future of its asker, in one object of 48
+ * A request: the node of a message in the mailbox, and the future of its asker, in one object of 56
  * bytes.
  *
  * <p><b>States.</b> One byte has flags that are set by compare-and-set. BEGUN: a drain handles the
@@ -36,6 +37,15 @@ import java.util.concurrent.ExecutionException;
  * CALLBACKS_RUN. A thread that chains code after SETTLED first waits for CALLBACKS_RUN (0.1 s at
  * most), so that the drain does not find the code. The thread then runs the code itself.
  *
+ * <p><b>The waiter.</b> The first virtual thread that waits for the result stores itself in {@code
+ * waiter}, and then reads the result. A thread that completes the future sets the result, and then
+ * reads {@code waiter}. Both writes are compare-and-sets, so at least one of the two threads sees
+ * the write of the other, and no wake-up is lost. A late unpark may reach a thread that waits no
+ * longer, as with any {@code CompletableFuture}. Other threads wait as the JDK lets them: a second
+ * waiter, a platform thread, which a {@code ForkJoinPool} may have to replace, and a thread that
+ * waits with a limit. So does a thread that finds chained code, because the JDK wakes it before it
+ * runs that code.
+ *
  * <p><b>Failure.</b> If the drain has no stack or memory left to complete the future, it clears
  * SETTLED again and throws. A method higher up in the drain's call chain, which has more stack,
  * then fails the request.
@@ -53,6 +63,8 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
   private static final byte CALLBACKS_RUN = 8; // a thread that chains code need not wait
   private static final VarHandle STATE = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "state",
       VarHandle.class, RequestFuture.class, byte.class);
+  private static final VarHandle WAITER = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "waiter",
+      VarHandle.class, RequestFuture.class, Thread.class);
 
   public final Recipient recipient;
   public Object next; // an Envelope or a RequestFuture; set once by the next sender, cleared by the drain
@@ -70,6 +82,9 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
   // `messageOrSettler`
   public Baggage baggage;
   private volatile byte state;
+  // the virtual thread that waits in `parkCheaply`, or null; written by that thread, read by the
+  // thread that completes the future
+  private volatile Thread waiter;
   // whether the handler has answered, or promised an answer; written by the drain, read by all
   public boolean isAnswered;
   // whether the asker expects an answer of the type that the request declares; written before the
@@ -210,6 +225,12 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
     // and `get` would unwrap a CompletionException
     else super.completeExceptionally(failure instanceof CompletionException || failure instanceof CancellationException
         ? new CompletionException(failure) : failure);
+    unparkWaiter();
+  }
+
+  private void unparkWaiter() {
+    var parkedThread = waiter;
+    if (parkedThread != null) LockSupport.unpark(parkedThread);
   }
 
   /** Sets the bits, unless SETTLED is set already. Returns the state before the change. */
@@ -220,6 +241,25 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
   }
 
   // ---- the asker's side
+
+  @Override
+  void parkCheaply() {
+    var thread = Thread.currentThread();
+    if (!isDone() && thread.isVirtual() && getNumberOfDependents() == 0) parkAsWaiter(thread);
+  }
+
+  /**
+   * Parks this thread until the future is done or the thread is interrupted. Does nothing if
+   * another thread is the waiter.
+   */
+  void parkAsWaiter(Thread thread) {
+    if (!WAITER.compareAndSet(this, null, thread)) return;
+    try {
+      while (!isDone() && !thread.isInterrupted()) LockSupport.park(this);
+    } finally {
+      WAITER.setRelease(this, null);
+    }
+  }
 
   public R await(Object sentMessage, Deadline askDeadline, Wait.WaitingHandler waiter) {
     R answer;
@@ -444,6 +484,7 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
   private void setByUser(R value, Throwable failure) {
     if (failure == null) super.complete(value);
     else super.completeExceptionally(failure);
+    unparkWaiter();
   }
 
   /**

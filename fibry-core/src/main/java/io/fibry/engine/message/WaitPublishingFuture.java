@@ -16,11 +16,17 @@ abstract class WaitPublishingFuture<R> extends CompletableFuture<R> {
    */
   public abstract Wait publish(boolean ignoresInterrupts);
 
+  /**
+   * Waits for the result at a lower cost than {@code CompletableFuture}, if this future can. May
+   * return before the result is set.
+   */
+  void parkCheaply() {}
+
   @Override
   public R get() throws InterruptedException, ExecutionException {
     try (var wait = publish(false)) {
       WaitCycle.throwIfCycle(wait);
-      return super.get();
+      return park();
     }
   }
 
@@ -36,12 +42,14 @@ abstract class WaitPublishingFuture<R> extends CompletableFuture<R> {
   public R join() {
     try (var wait = publish(true)) {
       WaitCycle.throwIfCycle(wait);
+      parkCheaply();
       return super.join();
     }
   }
 
   /** Waits without publishing the wait. */
   public R park() throws InterruptedException, ExecutionException {
+    parkCheaply();
     return super.get();
   }
 

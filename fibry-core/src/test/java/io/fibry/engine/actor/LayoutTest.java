@@ -56,8 +56,8 @@ class LayoutTest {
   }
 
   @Test
-  void requestIsOneObjectOf48Bytes() {
-    assertEquals(48, size(RequestFuture.class));
+  void requestIsOneObjectOf56Bytes() {
+    assertEquals(56, size(RequestFuture.class));
   }
 
   @Test
