@@ -66,6 +66,13 @@ class TimerQueueTest {
     return timer;
   }
 
+  /** Blocks the timer thread until the latch is counted down, so that no other timer fires. */
+  private CountDownLatch blockTimerThread() {
+    var latch = new CountDownLatch(1);
+    start(-MILLISECOND, () -> Patience.await(latch));
+    return latch;
+  }
+
   /** Returns the number of nodes in the queue, after a sweep or without. */
   private int size(boolean isSwept) {
     var size = new CompletableFuture<Integer>();
@@ -93,6 +100,7 @@ class TimerQueueTest {
   void timersFireInOrderOfTimeThenOfStart() {
     var fired = new ArrayList<Integer>();
     var allFired = new CountDownLatch(1);
+    var allStarted = blockTimerThread();
     long start = System.nanoTime() + 20 * MILLISECOND;
     var expected = new ArrayList<Integer>();
     for (int i = 0; i < 1_000; i++) {
@@ -104,6 +112,7 @@ class TimerQueueTest {
     for (int remainder = 0; remainder < 3; remainder++)
       for (int i = remainder; i < 1_000; i += 3) expected.add(i);
     start(25 * MILLISECOND, allFired::countDown);
+    allStarted.countDown();
 
     Patience.await(allFired);
     assertEquals(expected, fired);
@@ -166,9 +175,11 @@ class TimerQueueTest {
     for (int i = 0; i < 1_000; i++) start(HOUR + i, () -> {});
     var fired = new ArrayList<Integer>();
     var allFired = new CountDownLatch(1);
+    var allStarted = blockTimerThread();
     start(3 * MILLISECOND, () -> fired.add(3));
     start(MILLISECOND, () -> fired.add(1));
     start(5 * MILLISECOND, allFired::countDown);
+    allStarted.countDown();
 
     Patience.await(allFired);
     assertEquals(List.of(1, 3), fired);
