@@ -20,7 +20,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests sleeps by clocks that pass by themselves. To the sleepers, the manual clock of this test is
+ * Tests sleeps by clocks that pass by themselves. The sleepers see the manual clock of this test as
  * such a clock.
  */
 class SleepUntilTest {
