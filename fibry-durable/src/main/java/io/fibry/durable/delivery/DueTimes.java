@@ -89,10 +89,10 @@ public final class DueTimes {
   }
 
   /**
-   * Blocks the current thread until a time of the store's clock. The thread parks once, however long
-   * it sleeps: the checks of the store's clock run on the timer's thread. A fiber that woke for each
-   * check would get a second part of its stack in the heap when it parks again. A manual clock must
-   * know its sleepers, so there the thread sleeps from check to check.
+   * Blocks the current thread until a time of the store's clock. The thread parks once, however
+   * long it sleeps: the checks of the store's clock run on the timer's thread. If a fiber woke for
+   * each check, it would get a second part of its stack in the heap when it parks again. A manual
+   * clock must know its sleepers, so there the thread sleeps from check to check.
    */
   public void sleepUntil(Instant time) throws InterruptedException {
     while (now.get().isBefore(time)) {
@@ -142,7 +142,7 @@ public final class DueTimes {
 
     /**
      * Plans the next check. A user's clock may reach the time of the check before the timer is set,
-     * and may run the timer only when the clock is moved again. In this case, the sleeper must wake.
+     * and may run the timer only when the clock is moved again. The sleeper must wake then.
      */
     void planCheck() {
       long checkTime = nextClockCheck(time);

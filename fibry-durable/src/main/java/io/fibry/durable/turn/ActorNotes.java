@@ -28,8 +28,8 @@ final class ActorNotes {
   private final Predicate<String> isParked;
   // Most actors have few notes, so a map is `Map.of()` until it gets its first note.
   private Map<String, Note.Answered> answers = Map.of(); // by message id, oldest first
-  // By message id; the message with the latest step comes last. Immutable while there is at most one
-  // message, because most actors have steps of one message only.
+  // By message id; the message with the latest step comes last. Immutable while there is at most
+  // one message, because most actors have steps of one message only.
   private Map<String, List<Note.Step>> steps = Map.of();
   private Map<String, Note.PutAside> parked = Map.of(); // of idempotent messages with steps, by message id
   private Map<String, Note.Begun> attempts = Map.of(); // by unique id of the message

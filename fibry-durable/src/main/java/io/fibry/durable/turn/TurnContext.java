@@ -41,8 +41,8 @@ final class TurnContext<S, E, M> extends MessageContext<M> implements DurableDef
   // the stored message with which a courier or an asker woke the actor; empty for a message that is
   // not stored
   private final Optional<StoredMessage<Object>> wakingMessage;
-  // Many handlers may sleep at the same time, so these parts are made when they are needed. The next
-  // two are null until then, and a list is `List.of()` until it gets its first element.
+  // Many handlers may sleep at the same time, so these parts are made when they are needed. The
+  // next two are null until then, and a list is `List.of()` until it gets its first element.
   private TurnOutbox outbox;
   private TurnSteps steps;
   private List<byte[]> events = List.of();

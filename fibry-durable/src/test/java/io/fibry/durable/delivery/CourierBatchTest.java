@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 
 import org.junit.jupiter.api.Test;
 
-/** Tests that a courier continues exactly once, in each order of its steps and the ends of calls. */
+/** Tests that a courier continues once, in each order of its steps and the ends of calls. */
 class CourierBatchTest {
   private static final int MAX_CALLS = 5;
 

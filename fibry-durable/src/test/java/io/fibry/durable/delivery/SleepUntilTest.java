@@ -102,7 +102,7 @@ class SleepUntilTest {
     var random = new Random(seed);
     var system = Scheduler.system();
     long start = system.nanoTime();
-    // the clock of the store runs at half the speed, so that most sleepers are checked several times
+    // the clock of the store runs at half the speed, so most sleepers are checked several times
     var slowCalendar =
         new DueTimes(() -> Instant.EPOCH.plusNanos((system.nanoTime() - start) / 2), system, key -> {});
     var sleepers = new ArrayList<Thread>();

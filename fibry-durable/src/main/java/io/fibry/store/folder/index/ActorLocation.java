@@ -120,7 +120,7 @@ public final class ActorLocation {
    */
   public record MessageLocation(Instant due, int segment, int offset, int index) {
     public MessageLocation {
-      if (due.equals(StoreBackend.PendingMessage.ALWAYS)) due = StoreBackend.PendingMessage.ALWAYS; // one object for all
+      if (due.equals(StoreBackend.PendingMessage.ALWAYS)) due = StoreBackend.PendingMessage.ALWAYS; // shared
     }
   }
 
@@ -135,8 +135,8 @@ public final class ActorLocation {
   // The number of the last turn that was stored or accepted; -1 until the life has loaded the
   // actor.
   private long newestTurn;
-  // by id, oldest first. An immutable map while it has at most one message, because many actors wait
-  // with one pending message each
+  // by id, oldest first. An immutable map while it has at most one message, because many actors
+  // wait with one pending message each
   private Map<String, MessageLocation> pending = Map.of();
   // due times of messages being stored, not pending yet; an immutable list while it is empty
   private List<Instant> arriving = List.of();
