@@ -8,6 +8,7 @@ import io.fibry.bench.savina.SavinaProgram.ProgramSide;
 import io.fibry.stereotype.Stereotypes;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedTransferQueue;
+import java.util.function.IntConsumer;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
@@ -23,8 +24,8 @@ final class Philosophers {
     return SavinaProgram.of("philosophers",
         SavinaProgram.size(seats, "philosophers, ") + SavinaProgram.size(meals, "meals each"),
         (long) seats * meals,
-        new ProgramSide("fibry", round -> fibry(Round.FIBERS, seats, meals, round)),
-        new ProgramSide("fibry-inline", round -> fibry(Round.INLINE, seats, meals, round)),
+        new ProgramSide("fibry", round -> fibry(seats, meals, round)),
+        new ProgramSide("fibry-inline", round -> fibryInline(seats, meals, round)),
         new ProgramSide("fibry-messages", round -> fibryMessages(Round.FIBERS, seats, meals, round)),
         new ProgramSide("fibry-pool", round -> fibryMessages(Round.POOL, seats, meals, round)),
         new ProgramSide("pekko", round -> pekko(seats, meals, round)),
@@ -69,27 +70,47 @@ final class Philosophers {
 
     record Full(int seat) implements AskMessage {}
 
+    record PutBack(int seat) implements AskMessage, Request<PutBack, Boolean> {}
+
     enum Leave implements AskMessage { LEAVE }
   }
 
   // replyWhen(..) could delay the reply until the forks are free, but Savina's table denies
   // requests
-  private static void fibry(ActorBuilder<Object> actors, int seats, int meals, Round round) {
-    var table = actors.initialState(() -> new Forks(seats, round))
+  private static void fibry(int seats, int meals, Round round) {
+    var table = openTable(Round.FIBERS, seats, round);
+    seat(seats, meals, table, seat -> table.sendMessage(new AskMessage.Full(seat)));
+  }
+
+  /** Each message is a request: a message without an answer would start a fiber for the table. */
+  private static void fibryInline(int seats, int meals, Round round) {
+    var table = openTable(Round.INLINE, seats, round);
+    seat(seats, meals, table, seat -> table.ask(new AskMessage.PutBack(seat)));
+  }
+
+  private static Actor<AskMessage> openTable(ActorBuilder<Object> actors, int seats, Round round) {
+    return actors.initialState(() -> new Forks(seats, round))
         .newActor((Forks forks, AskMessage message, ActorContext<AskMessage> context) -> {
           switch (message) {
             case AskMessage.Hungry hungry -> context.reply(hungry, forks.take(hungry.seat));
             case AskMessage.Full full -> forks.putBack(full.seat);
+            case AskMessage.PutBack putBack -> {
+              forks.putBack(putBack.seat);
+              context.reply(putBack, true);
+            }
             case AskMessage.Leave leave -> forks.leave();
           }
         });
+  }
+
+  private static void seat(int seats, int meals, Actor<AskMessage> table, IntConsumer putForksBack) {
     for (int i = 0; i < seats; i++) {
       int seat = i;
       Stereotypes.fibers().runOnce(() -> {
         for (int meal = 0; meal < meals; meal++) {
           while (!table.ask(new AskMessage.Hungry(seat))) {
           } // the table denied the forks, so ask again
-          table.sendMessage(new AskMessage.Full(seat));
+          putForksBack.accept(seat);
         }
         table.sendMessage(AskMessage.Leave.LEAVE);
       });
