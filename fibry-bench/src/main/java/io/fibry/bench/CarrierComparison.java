@@ -23,7 +23,7 @@ import org.openjdk.jmh.infra.Blackhole;
  * fibry-carriers, and with a peer. The arguments are names of questions, for example {@code
  * ask-actor ring}; without arguments all are measured, which takes seven minutes. The sides take
  * turns, each in its own process, {@code -Dprocesses} times. A process warms up for {@code
- * -Dmillis}, measures as long, and tells its median. If all questions were measured, it writes {@code
+ * -Dmillis}, measures as long, and tells its median. After all questions, the program writes {@code
  * carriers.json}, checks the promised ratios, and exits with 1 if a promise is broken.
  */
 public final class CarrierComparison {

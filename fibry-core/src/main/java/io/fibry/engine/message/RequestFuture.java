@@ -206,9 +206,9 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
         // of an `allOf` future may run here and chain code
         messageOrSettler = Thread.currentThread();
         set((R) value, failure);
-      } // otherwise a fiber completes the future, and this thread does not wait for it
-      // a release write is enough: threads that need CALLBACKS_RUN poll `state`, and this thread
-      // reads no field for which another thread would have to see this write
+      } // otherwise a fiber completes the future, and this thread does not wait for it.
+      // A release write is enough: threads that need CALLBACKS_RUN poll `state`, and this thread
+      // reads no field for which another thread would have to see this write.
       STATE.setRelease(this, (byte) (stateBefore | SETTLED | CALLBACKS_RUN));
     } catch (Throwable error) { // no stack or memory: the caller has more stack, and fails the request
       state = stateBefore;

@@ -50,7 +50,7 @@ public final class PendingDelivery implements StoreRegistry.Delivery, AutoClosea
   private static final int MAX_READS = 64; // reads of couriers at the same time; others must not wait behind more
 
   /** An attempt at a message; {@code messageId} is unique among the messages of the key. */
-  private record Attempt(String key, String messageId) {}
+  private record AttemptedMessage(String key, String messageId) {}
 
   private final StoreBackend store;
   private final StoreRegistry registry;
@@ -58,7 +58,8 @@ public final class PendingDelivery implements StoreRegistry.Delivery, AutoClosea
   public final BlockBuilder<?> blockBuilder; // has the scope's clock and contexts, and describes requests
   // by key; this and the variables below are guarded by this object's monitor
   private final Map<String, KeyDelivery> deliveries = new HashMap<>();
-  private final Set<Attempt> attempted = new HashSet<>(); // messages that waited at `startedAt`, and were begun since
+  // messages that waited at `startedAt`, and were begun since
+  private final Set<AttemptedMessage> attempted = new HashSet<>();
   public final DueTimes dueTimes;
   private final Semaphore readPermits = new Semaphore(MAX_READS, true);
   private Function<String, Actor<Object>> actorOfKey; // null until `start`
@@ -125,7 +126,7 @@ public final class PendingDelivery implements StoreRegistry.Delivery, AutoClosea
   /** Returns true once for each message that waited at the store when the delivery started. */
   public synchronized boolean isFirstAttemptAfterRestart(String key, StoredMessage<?> message) {
     return message.isReadFromStore() && !message.sentAt().isAfter(startedAt)
-        && attempted.add(new Attempt(key, message.uniqueId()));
+        && attempted.add(new AttemptedMessage(key, message.uniqueId()));
   }
 
   private KeyDelivery keyDelivery(String key) {
