@@ -37,7 +37,7 @@ class ScopeClosingTest {
 
     assertEquals(101, scope.get().report().handled());
     assertEquals(0, scope.get().report().queued());
-    assertTrue(output.getAll().contains("scope 'application' closed: 101 message handled"), output::getAll);
+    assertTrue(output.getAll().contains("scope 'application' closed: 101 messages handled"), output::getAll);
   }
 
   /** A bean that opens the gate just before the scope closes, while all messages still wait. */
