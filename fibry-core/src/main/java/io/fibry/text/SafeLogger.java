@@ -9,10 +9,11 @@ import org.slf4j.helpers.MessageFormatter;
 import org.slf4j.spi.LocationAwareLogger;
 
 /**
- * A logger whose calls that log throw nothing. A provider of slf4j is foreign code, and it calls
- * the {@code getMessage} of logged exceptions, which is user code. If a call fails, it is repeated
- * with a stand-in for the exception, which has the class and the stack of the exception. Markers
- * are ignored, because the library uses none.
+ * A logger that throws nothing. A provider of slf4j is foreign code, and it calls the
+ * {@code getMessage} of logged exceptions and the filters of the program, which are user code. If a
+ * call that logs fails, it is repeated with a stand-in for the exception, which has the class and
+ * the stack of the exception. A level whose check fails counts as not enabled. Markers are ignored,
+ * because the library uses none.
  */
 public final class SafeLogger extends AbstractLogger {
   private static final long serialVersionUID = 1;
@@ -21,7 +22,7 @@ public final class SafeLogger extends AbstractLogger {
 
   private final transient Logger logger;
 
-  private SafeLogger(Logger logger) {
+  SafeLogger(Logger logger) {
     this.logger = logger;
     this.name = logger.getName();
   }
@@ -97,53 +98,63 @@ public final class SafeLogger extends AbstractLogger {
     }
   }
 
+  /** Returns false if the provider throws, as its filters may: the line is then lost. */
+  private boolean isEnabled(Level level) {
+    try {
+      return logger.isEnabledForLevel(level);
+    } catch (Throwable thrown) {
+      rethrowIfFatal(thrown);
+      return false;
+    }
+  }
+
   @Override
   public boolean isTraceEnabled() {
-    return logger.isTraceEnabled();
+    return isEnabled(Level.TRACE);
   }
 
   @Override
   public boolean isTraceEnabled(Marker marker) {
-    return logger.isTraceEnabled();
+    return isEnabled(Level.TRACE);
   }
 
   @Override
   public boolean isDebugEnabled() {
-    return logger.isDebugEnabled();
+    return isEnabled(Level.DEBUG);
   }
 
   @Override
   public boolean isDebugEnabled(Marker marker) {
-    return logger.isDebugEnabled();
+    return isEnabled(Level.DEBUG);
   }
 
   @Override
   public boolean isInfoEnabled() {
-    return logger.isInfoEnabled();
+    return isEnabled(Level.INFO);
   }
 
   @Override
   public boolean isInfoEnabled(Marker marker) {
-    return logger.isInfoEnabled();
+    return isEnabled(Level.INFO);
   }
 
   @Override
   public boolean isWarnEnabled() {
-    return logger.isWarnEnabled();
+    return isEnabled(Level.WARN);
   }
 
   @Override
   public boolean isWarnEnabled(Marker marker) {
-    return logger.isWarnEnabled();
+    return isEnabled(Level.WARN);
   }
 
   @Override
   public boolean isErrorEnabled() {
-    return logger.isErrorEnabled();
+    return isEnabled(Level.ERROR);
   }
 
   @Override
   public boolean isErrorEnabled(Marker marker) {
-    return logger.isErrorEnabled();
+    return isEnabled(Level.ERROR);
   }
 }

@@ -14,8 +14,12 @@ import io.fibry.support.Patience;
 import io.fibry.support.UnreadableException;
 import io.fibry.testing.Promise;
 import java.io.PrintStream;
+import java.lang.reflect.Proxy;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.slf4j.Logger;
+import org.slf4j.MarkerFactory;
+import org.slf4j.event.Level;
 
 /** Tests that a failing logger, or an exception without a text, disturbs no work. */
 class SafeLoggerTest {
@@ -62,6 +66,29 @@ class SafeLoggerTest {
     } finally {
       System.setErr(original);
     }
+  }
+
+  /** A filter of the provider is user code, and decides whether a level is enabled. */
+  @Promise("8.10")
+  @Test
+  void throwingFilterOfLoggerEndsNoCall() {
+    var failing = (Logger) Proxy.newProxyInstance(Logger.class.getClassLoader(), new Class<?>[] {Logger.class},
+        (proxy, method, arguments) -> {
+          if (method.getName().equals("getName")) return "failing";
+          throw new IllegalStateException("a filter failed");
+        });
+    var logger = new SafeLogger(failing);
+
+    for (var level : Level.values()) {
+      assertFalse(logger.isEnabledForLevel(level), level::toString);
+      logger.atLevel(level).log("lost");
+    }
+    logger.error("lost", new IllegalStateException("any"));
+    logger.warn("lost {}", 1);
+    logger.info("lost {} {}", 1, 2);
+    logger.debug("lost");
+    logger.trace("lost");
+    assertFalse(logger.isErrorEnabled(MarkerFactory.getMarker("any")));
   }
 
   @Promise("8.10")
