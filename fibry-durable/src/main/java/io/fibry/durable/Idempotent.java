@@ -9,9 +9,13 @@ package io.fibry.durable;
  * it has forgotten an answer, it handles the message again. Use {@code reply} for the answer to an
  * idempotent request, because only a value can be remembered.
  *
- * <p>Only ids are compared. Another message with a known id gets the answer to the first message.
- * If clients may confuse ids, put the fields that identify the message into the answer, and let its
- * asker compare them.
+ * <p>Only ids are compared, and not the types of the messages: an id belongs to one message of one
+ * type. Another message with a known id gets the answer to the first message. If this answer cannot
+ * be decoded as an answer to a request of the second type, the request fails with an
+ * {@link IllegalArgumentException}, and has no effect. Otherwise its asker gets an answer that
+ * belongs to the other request. If clients may confuse ids, begin the id with the type of the
+ * message, or put the fields that identify the message into the answer, and let its asker compare
+ * them.
  */
 public interface Idempotent {
 

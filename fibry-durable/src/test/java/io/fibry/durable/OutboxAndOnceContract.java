@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.Actor;
 import io.fibry.Request;
 import io.fibry.durable.Desk.Ball;
 import io.fibry.durable.Desk.Buy;
@@ -128,6 +129,31 @@ abstract class OutboxAndOnceContract extends DeskFixture {
     assertEquals(1, reloadedActor.ask(new Buy("x", "a")));
     reloadedActor.sendMessage(new Note("z", "c"));
     assertEquals("a b c", reloadedActor.ask(new Items()));
+  }
+
+  /** The answer is stored without its type, so only an answer that cannot be decoded is noticed. */
+  @Test
+  void requestOfOtherTypeWithKnownKeyFails() throws IOException {
+    var firstActor = ada();
+    assertEquals(1, firstActor.ask(new Buy("x", "a")));
+    assertKeyIsRefused(firstActor);
+    assertEquals(1, firstActor.ask(new Checkout("x")), "both answers are numbers");
+    crashAndReopenAfter(firstActor);
+
+    var reloadedActor = ada();
+
+    assertKeyIsRefused(reloadedActor);
+    assertEquals(1, reloadedActor.ask(new Buy("x", "a")));
+    assertEquals("a", reloadedActor.ask(new Items()));
+    assertEquals(List.of(), desk.effects);
+  }
+
+  private static void assertKeyIsRefused(Actor<Message> actor) {
+    var failure =
+        assertThrows(IllegalArgumentException.class, () -> actor.ask(new Work("x", List.of("charge"), 0)));
+    assertTrue(failure.getMessage().startsWith("the idempotency key \"x\" of Work to "), failure.getMessage());
+    assertTrue(failure.getMessage().contains("the remembered answer cannot be an answer to Work: "),
+        failure.getMessage());
   }
 
   @Test

@@ -8,6 +8,7 @@ import io.fibry.Exitable;
 import io.fibry.Handler;
 import io.fibry.Request;
 import io.fibry.codec.Codec;
+import io.fibry.codec.CodecException;
 import io.fibry.durable.Durable;
 import io.fibry.durable.Idempotent;
 import io.fibry.durable.RequestStoredException;
@@ -18,6 +19,7 @@ import io.fibry.durable.storage.DurableLog;
 import io.fibry.durable.storage.Note;
 import io.fibry.durable.storage.StoredMessage;
 import io.fibry.durable.storage.StoredNameChecks;
+import io.fibry.text.Lines;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -317,10 +319,26 @@ final class TurnContext<S, E, M> extends MessageContext<M> implements DurableDef
     }
   }
 
-  /** Repeats the remembered answer to a request. */
+  /** Repeats the remembered answer to a request. Fails the request if it is no answer to it. */
   void repeatAnswer(Note.Answered note) {
     if (message instanceof Request<?, ?> request && note.answer().isPresent())
-      answer(request, CompletableFuture.completedFuture(runtime.answerCodec(request).decode(note.answer().get())));
+      answer(request, decodeAnswer(request, note.answer().get()));
+  }
+
+  /** Returns a failed future if the bytes are no answer to this class of request. */
+  private CompletableFuture<Object> decodeAnswer(Request<?, ?> request, byte[] encodedAnswer) {
+    var codec = runtime.answerCodec(request);
+    try {
+      return CompletableFuture.completedFuture(codec.decode(encodedAnswer));
+    } catch (CodecException mismatch) { // only the asker's failure: the actor and its state are as before
+      String type = request.getClass().getSimpleName();
+      return CompletableFuture.failedFuture(new IllegalArgumentException(
+          "the idempotency key " + Lines.text(((Idempotent) request).idempotencyKey()) + " of " + type + " to "
+              + runtime.id() + " is known, and the remembered answer cannot be an answer to " + type + ": "
+              + Lines.message(mismatch) + ". Another type of request had this key, or the type of the answer was "
+              + "changed; send a new request with a new key",
+          mismatch));
+    }
   }
 
   /** Returns notes that end the earlier notes about this message and about replaced reminders. */
