@@ -1,6 +1,7 @@
 package io.fibry.simulation;
 
 import io.fibry.simulation.run.FaultKind;
+import io.fibry.text.Lines;
 import java.util.stream.Collectors;
 
 /**
@@ -22,7 +23,7 @@ final class FailureReport {
   static SimulationFailure of(RunReplay request, RunOutcome firstRun, RunOutcome shownRun, String note) {
     var failure = shownRun.failure() == null ? firstRun.failure() : shownRun.failure();
     var text = new StringBuilder("seed ").append(firstRun.replay().seed()).append(" fails after ")
-        .append(firstRun.steps()).append(" steps").append(note).append('\n').append(failure.text()).append('\n');
+        .append(Lines.count(firstRun.steps(), "step")).append(note).append('\n').append(failure.text()).append('\n');
     if (!shownRun.struckFaults().isEmpty())
       text.append("faults: ")
           .append(shownRun.struckFaults().stream().map(FaultKind::label).collect(Collectors.joining(", ")))

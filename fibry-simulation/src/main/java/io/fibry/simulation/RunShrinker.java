@@ -1,5 +1,6 @@
 package io.fibry.simulation;
 
+import io.fibry.text.Lines;
 import java.util.function.Function;
 
 /**
@@ -84,7 +85,8 @@ final class RunShrinker {
   public String toString() {
     int originalCount = countDeviations(original);
     if (originalCount == 0) return ", in the order of a quiet machine";
-    return "; " + originalCount + " decisions against the order of a quiet machine, " + countDeviations(shortest)
-        + " after " + runs + " more runs";
+    return "; " + Lines.count(originalCount, "decision") + " against the order of a quiet machine, "
+        + countDeviations(shortest)
+        + " after " + Lines.count(runs, "more run");
   }
 }

@@ -7,15 +7,15 @@ import io.fibry.simulation.run.RunEvents;
 import io.fibry.simulation.run.RunFailure;
 import io.fibry.simulation.run.SimulatedClock;
 import io.fibry.text.Durations;
+import io.fibry.text.SafeLogger;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** Runs a program with one seed after the other, until a run fails. Used by one thread. */
 final class SeedSearch {
-  private static final Logger LOG = LoggerFactory.getLogger(Simulation.class);
+  private static final Logger LOG = SafeLogger.of(Simulation.class);
   private static final int MAX_COMPARISONS = 6; // attempts to find the first difference of two runs of a seed
 
   private static final RunReplay QUIET = RunReplay.of(0).withDecisions(new Decisions()); // of a quiet machine

@@ -104,9 +104,9 @@ public final class Simulation {
    * @throws java.util.concurrent.CancellationException if interrupted; the thread stays interrupted
    */
   public static Summary run(UnaryOperator<Options> options, Program program) {
+    AgentAttacher.ensure(); // exports the package of the texts, which exceptions for invalid options use
     var changedOptions = Objects.requireNonNull(options.apply(Options.DEFAULT), "the changed options").withProperties();
     Objects.requireNonNull(program, "program");
-    AgentAttacher.ensure();
     SimulationCarrier.stepLimitSeconds(); // throws here, before the first run, if its property is not valid
     if (MachineLookup.machine() != null)
       throw new IllegalStateException("a simulation inside a simulation; run one after the other");

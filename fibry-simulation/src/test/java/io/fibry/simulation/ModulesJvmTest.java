@@ -29,6 +29,9 @@ class ModulesJvmTest {
 
       class Shop {
         public static void main(String[] args) {
+          printFailure(() -> Simulation.run(options -> options.withTimeLimit(Duration.ZERO), sim -> {}));
+          printFailure(() -> Simulation.run(sim -> sim.faults().withDelays(1, Duration.ZERO)));
+          printFailure(() -> Simulation.run(sim -> sim.assertEventually("any", Duration.ofSeconds(1), () -> false)));
           System.out.println(Simulation.run(options -> options.withSeeds(50), sim -> {
             sim.faults().withSmallMailboxes(0.5);
             var till = sim.node("till").openScope("shop").named("till")
@@ -38,8 +41,20 @@ class ModulesJvmTest {
             if (till.ask(21) != 42 || System.nanoTime() - began < 86_400_000_000_000L) throw new AssertionError();
           }));
         }
+
+        private static void printFailure(Runnable code) {
+          try {
+            code.run();
+          } catch (Throwable failure) {
+            System.out.println(failure);
+          }
+        }
       }
       """;
+
+  /** Texts of failures, which come from a package that the core exports to few modules. */
+  private static final List<String> FAILURES = List.of("a limit of 0 s leaves no time for a run",
+      "a fault of at most 0 s has no effect", "not within 1 s: any");
 
   @TempDir
   private Path folder;
@@ -85,6 +100,7 @@ class ModulesJvmTest {
       arguments.addAll(List.of("--module", "shop/shop.Shop"));
       var printed = Jvm.run(0, arguments);
       assertTrue(printed.contains("51 runs in "), printed);
+      for (var failure : FAILURES) assertTrue(printed.contains(failure), printed);
     }
   }
 

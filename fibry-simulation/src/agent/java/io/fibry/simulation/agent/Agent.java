@@ -34,9 +34,11 @@ public final class Agent {
       List.of("MachineLookup", "ClockTap", "RandomTap", "ThreadTap", "PoolTap", "DelayTap", "SocketTap");
 
   /**
-   * Packages of the core that a simulation uses, and that the core's module exports to no module.
+   * Packages of the core that a simulation uses, and that the core's module does not export to the
+   * unnamed module, to which the agent and the simulation belong if they are on the class path.
    */
-  private static final List<String> CORE_PACKAGES = List.of("io.fibry.engine.scope", "io.fibry.engine.world");
+  private static final List<String> CORE_PACKAGES =
+      List.of("io.fibry.engine.scope", "io.fibry.engine.world", "io.fibry.text");
 
   private Agent() {}
 

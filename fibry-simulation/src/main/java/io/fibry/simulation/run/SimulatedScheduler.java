@@ -1,13 +1,13 @@
 package io.fibry.simulation.run;
 
 import io.fibry.text.Durations;
+import io.fibry.text.SafeLogger;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Objects;
 import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.LoggerFactory;
 
 /**
  * The scheduler of the scopes of a run, with the run's clock. Each task gets a thread of its own,
@@ -83,7 +83,7 @@ final class SimulatedScheduler implements Scheduler {
       try {
         task.run();
       } catch (Throwable thrown) {
-        LoggerFactory.getLogger(Scheduler.class).error("a timer's task failed", thrown);
+        SafeLogger.of(Scheduler.class).error("a timer's task failed", thrown);
       }
       if (!isActive) return;
       long now = run.clock.now();
