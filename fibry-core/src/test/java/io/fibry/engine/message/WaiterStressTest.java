@@ -17,7 +17,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.LongAdder;
 import org.junit.jupiter.api.Test;
 
-/** Tests that each thread that waits for a request wakes, whichever thread completes the request. */
+/** Tests that each thread that waits for a request wakes, whichever thread completes it. */
 class WaiterStressTest {
   private static final int ROUNDS = Soak.ON ? 500_000 : 20_000;
   private static final int ASKERS = 4;
