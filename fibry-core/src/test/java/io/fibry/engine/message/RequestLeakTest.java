@@ -28,7 +28,7 @@ class RequestLeakTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void cancelledRequestsKeepAtMost64BytesEach(boolean hasGuardedMailbox) {
+  void cancelledRequestsKeepAtMost72BytesEach(boolean hasGuardedMailbox) {
     var entered = new CountDownLatch(1);
     var gate = new CountDownLatch(1);
     var actor = newBlockedActor(hasGuardedMailbox, entered, gate);
@@ -36,7 +36,7 @@ class RequestLeakTest {
     Patience.await(entered);
     cancel(actor, 10_000);
 
-    LeakProbe.assertLeavesAtMost((hasGuardedMailbox ? 2L : 65L) * REQUESTS, () -> cancel(actor, REQUESTS));
+    LeakProbe.assertLeavesAtMost((hasGuardedMailbox ? 2L : 73L) * REQUESTS, () -> cancel(actor, REQUESTS));
 
     gate.countDown();
   }
@@ -78,7 +78,7 @@ class RequestLeakTest {
   }
 
   @Test
-  void expiredRequestsKeepAtMost64BytesEach() {
+  void expiredRequestsKeepAtMost72BytesEach() {
     int requests = Soak.ON ? 50_000 : 15_000;
     var entered = new CountDownLatch(1);
     var gate = new CountDownLatch(1);
