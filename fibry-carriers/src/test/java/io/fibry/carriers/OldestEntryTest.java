@@ -49,6 +49,18 @@ class OldestEntryTest {
   }
 
   @Test
+  void nearEntryIsNotRememberedAndHidesNoEntryOfOtherQueue() {
+    var nearQueue = new RunQueue();
+    nearQueue.add(NearContinuation.of(() -> {}));
+
+    assertFalse(oldest.hasWaited(nearQueue, START));
+    assertFalse(oldest.hasWaited(queue, START));
+    assertFalse(oldest.hasWaited(nearQueue, START + LIMIT));
+
+    assertTrue(oldest.hasWaited(queue, START + LIMIT));
+  }
+
+  @Test
   void emptyQueueStartsNoWaitOfNextEntry() {
     var otherQueue = new RunQueue();
 
