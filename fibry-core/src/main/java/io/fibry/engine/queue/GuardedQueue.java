@@ -20,9 +20,9 @@ import java.util.function.Predicate;
  * takes the right from the drain. An entry waits only while a thread has the right, or is about to
  * take it. A sender is blocked only while the entry of the first blocked sender does not fit.
  *
- * <p><b>Monitor.</b> The monitor of the queue guards everything except the arrivals. No thread
- * parks while it holds the monitor. The only user code under the monitor is the comparator, and
- * {@code hashCode} and {@code equals} of keys.
+ * <p><b>Monitor.</b> The monitor of the queue guards everything except the arrivals and the taken
+ * messages. No thread parks while it holds the monitor. The only user code under the monitor is the
+ * comparator, and {@code hashCode} and {@code equals} of keys.
  *
  * <p><b>Fast path.</b> A first-in, first-out mailbox that refuses or blocks when it is full has an
  * entrance without the monitor: the {@link ArrivalBuffer}. A sender adds its entry, and then reads
@@ -333,13 +333,15 @@ public class GuardedQueue<E> {
 
   // ---- for all threads
 
-  /** Removes an entry, and returns false if it was not in the queue. */
+  /**
+   * Removes an entry. Returns false if it was not in the queue, or the drain has already taken it.
+   */
   public synchronized boolean remove(QueueEntry<E> entry) {
     collectArrivals();
     return entry.state == QueueEntry.QUEUE && (arrivals == null || entry.hasEntered()) && take(entry) != null;
   }
 
-  /** Returns at most {@code max} elements, in the order in which they would be taken. */
+  /** Returns at most {@code max} elements that wait, in the order in which they will begin. */
   public synchronized List<E> queued(int max) {
     collectArrivals();
     var takenElements = taken == null ? List.<E>of() : taken.elements(max, toElement);
@@ -372,17 +374,17 @@ public class GuardedQueue<E> {
   }
 
   /**
-   * Returns the entry that will be taken last; among entries without a rank, this is the newest.
-   * Returns null if the queue is empty or this entry is the pill.
+   * Returns the message that will be taken or begun last; among messages without a rank, this is
+   * the newest. Returns null if no message waits.
    */
   public synchronized QueueEntry<E> newest() {
     collectArrivals();
-    var last = last();
-    return last == null || last.isPill ? null : last;
+    var last = lastMessage();
+    return last != null || taken == null ? last : taken.newest();
   }
 
-  QueueEntry<E> last() {
-    return order.last();
+  QueueEntry<E> lastMessage() {
+    return order.lastMessage();
   }
 
   /** Returns the number of entries without the pill. */

@@ -12,13 +12,16 @@ import java.util.function.BiFunction;
  * queues need are in {@link RankedEntry}. Guarded by the queue's monitor.
  */
 public class QueueEntry<E> {
-  // OUTSIDE -> (BLOCKED ->) QUEUE -> GONE, or BLOCKED -> OUTSIDE; changed under the monitor. With
-  // an ArrivalBuffer, the sender sets QUEUE before it tries to enter, and OUTSIDE if the entry does
-  // not fit. An entry that is withdrawn after it has entered goes from GONE to OUTSIDE
+  // OUTSIDE -> (BLOCKED ->) QUEUE -> (TAKEN ->) GONE, or BLOCKED -> OUTSIDE; changed under the
+  // monitor, with two exceptions. With an ArrivalBuffer, the sender sets QUEUE before it tries to
+  // enter, and OUTSIDE if the entry does not fit. When the drain begins a message of TakenMessages,
+  // it changes TAKEN to GONE. An entry that is withdrawn after it has entered also goes from GONE
+  // to OUTSIDE
   static final byte OUTSIDE = 0;
   static final byte BLOCKED = 1;
   static final byte QUEUE = 2;
   static final byte GONE = 3;
+  static final byte TAKEN = 4;
   static final long ENTERING = -1;
   private static final VarHandle STATE =
       ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "state", VarHandle.class, QueueEntry.class, byte.class);
@@ -90,8 +93,10 @@ public class QueueEntry<E> {
     return state == GONE;
   }
 
+  /** Returns whether the entry waits in the queue, or the drain has taken but not begun it. */
   public boolean isQueued() {
-    return state == QUEUE;
+    byte currentState = state;
+    return currentState == QUEUE || currentState == TAKEN;
   }
 
   /**

@@ -223,8 +223,8 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   }
 
   @Override
-  QueueEntry<E> last() {
-    return lanes == null || lanes.allQueued.isEmpty() ? super.last() : lanes.allQueued.getLast();
+  QueueEntry<E> lastMessage() {
+    return lanes == null || lanes.allQueued.isEmpty() ? super.lastMessage() : lanes.allQueued.getLast();
   }
 
   /**

@@ -38,8 +38,12 @@ final class TakeOrder<E> {
     return chain.head != null || rankedEntries == null || rankedEntries.isEmpty() ? chain.head : rankedEntries.first();
   }
 
-  QueueEntry<E> last() {
-    return rankedEntries == null || rankedEntries.isEmpty() ? chain.tail : rankedEntries.last();
+  /** Returns the last entry that is no pill, or null. */
+  QueueEntry<E> lastMessage() {
+    if (rankedEntries != null) for (var entry : rankedEntries.descendingSet()) if (!entry.isPill) return entry;
+    var entry = chain.tail;
+    while (entry != null && entry.isPill) entry = entry.previous;
+    return entry;
   }
 
   void remove(QueueEntry<E> entry) {

@@ -9,16 +9,17 @@ import java.util.function.BiFunction;
 
 /**
  * The messages that the drain has taken from the queue together, and not yet begun. So the drain
- * enters the monitor of the queue once for many messages. The queue also counts its departures
- * here.
+ * enters the monitor of the queue once for up to 64 messages. The queue also counts its departures
+ * here, and estimates the time of a message.
  *
  * <p>Only {@link MessageEntry}s are taken together, because no other thread withdraws such an
  * entry. They belong to the thread that has the right to run. Their messages still wait: they use
- * capacity until each begins, and {@link GuardedQueue#queued} shows them.
+ * capacity until each begins, and {@link GuardedQueue#queued} and {@link GuardedQueue#newest} show
+ * them. Their state is TAKEN until each begins, so {@link GuardedQueue#remove} refuses them.
  *
- * <p>The drain changes these fields at each message, and senders read other fields at each message.
- * So the padding keeps these fields on a cache line of their own. The superclasses order them,
- * because the JVM reorders the fields of one class.
+ * <p>The drain changes its fields at each message, and senders read other fields of the queue at
+ * each message. So the padding keeps the fields of the drain on cache lines of their own. The
+ * superclasses order them, because the JVM reorders the fields of one class.
  */
 final class TakenMessages<E> extends TakenMessagesFields<E> {
   private static final int MAX_COUNT = 64;
@@ -40,7 +41,7 @@ final class TakenMessages<E> extends TakenMessagesFields<E> {
     QueueEntry<E> lastEntry = null;
     var entry = firstEntry;
     while (count < MAX_COUNT && entry instanceof MessageEntry) {
-      entry.setGone();
+      entry.setState(QueueEntry.TAKEN);
       entry.previous = null;
       lastEntry = entry;
       entry = entry.next;
@@ -64,6 +65,7 @@ final class TakenMessages<E> extends TakenMessagesFields<E> {
     var entry = first;
     E item = entry.item(toElement); // before any change, because it allocates memory
     first = entry.next; // the entry keeps its link, because another thread may be reading the list
+    entry.setGone();
     entry.clear();
     depart();
     return item;
@@ -117,6 +119,14 @@ final class TakenMessages<E> extends TakenMessagesFields<E> {
     for (var entry = departed() < 0 ? null : first; entry != null; entry = entry.next)
       if (!((MessageEntry<E>) entry).isCleared()) count++;
     return count;
+  }
+
+  /** Returns the last message that has not begun, or null. */
+  QueueEntry<E> newest() {
+    QueueEntry<E> newest = null;
+    for (var entry = departed() < 0 ? null : first; entry != null; entry = entry.next)
+      if (!((MessageEntry<E>) entry).isCleared()) newest = entry;
+    return newest;
   }
 
   /** Returns at most {@code max} elements of messages that have not begun. */
