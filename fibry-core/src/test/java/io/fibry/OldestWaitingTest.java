@@ -101,6 +101,46 @@ class OldestWaitingTest {
 
   @Promise("19.25")
   @Test
+  void messageBeforeWithdrawnRequestIsObserved() {
+    var actor = scope.named("worker").newActorWithReturn((Object message) -> {
+      if (message instanceof Gate gate) gate.pass();
+      return message;
+    });
+    Gate.occupy(actor);
+    actor.sendMessage("waits");
+    actor.sendMessageReturn("is cancelled").cancel(true);
+    assertEquals(0, oldest(), "the first observation");
+
+    clock.advance(SECOND);
+
+    assertEquals(1, oldest());
+  }
+
+  static Stream<Named<UnaryOperator<ActorBuilder<Object>>>> buildersWithPillInQueue() {
+    return Stream.of(Named.of("plain", b -> b),
+        Named.of("bounded", b -> b.mailbox(Mailbox.bounded(10, Overflow.REJECT))),
+        Named.of("by priority", b -> b.mailbox(Mailbox.priority(Comparator.comparing(Object::toString)))));
+  }
+
+  @Promise("19.25")
+  @ParameterizedTest
+  @MethodSource("buildersWithPillInQueue")
+  void messageBeforePillIsObserved(UnaryOperator<ActorBuilder<Object>> change) {
+    var actor = change.apply(scope.named("worker")).newActor((Object message) -> {
+      if (message instanceof Gate gate) gate.pass();
+    });
+    Gate.occupy(actor);
+    actor.sendMessage("waits");
+    actor.askExit();
+    assertEquals(0, oldest(), "the first observation");
+
+    clock.advance(SECOND);
+
+    assertEquals(1, oldest());
+  }
+
+  @Promise("19.25")
+  @Test
   void checkOfWatchdogIsFirstObservation() {
     var watched = scope.openScope("watched", o -> o.withWatchdog(Duration.ofHours(4), 10)); // checks each hour
     var actor = watched.named("worker").newActor((Object message) -> {

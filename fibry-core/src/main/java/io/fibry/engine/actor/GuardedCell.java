@@ -360,10 +360,11 @@ class GuardedCell extends ActorCell {
   }
 
   @Override
-  protected Object newestQueued() {
+  protected Object newestQueued(Object node) {
     return queue.newest();
   }
 
+  /** {@code node} is an entry that {@link #newestQueued} returned, not a node of the drain. */
   @Override
   protected boolean isQueued(Object node) {
     return ((QueueEntry<?>) node).isQueued();

@@ -449,7 +449,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     return hasAtMostQueued(currentNode(), max - stashedCount());
   }
 
-  private Object currentNode() {
+  final Object currentNode() {
     var drain = drain();
     Object node = drain == null ? null : drain.currentNode(); // read once: the drain may clear it
     return node != null ? node : suspendedNode();

@@ -93,6 +93,7 @@ abstract class PlainQueue implements Rescuable {
   protected static final byte ENDED = 3;
   private static final int MAX_INLINE_DEPTH = 32;
   private static final int SPIN_CHECKS = 64;
+  private static final int MAX_CHECKS = 256; // nodes that an observer checks for the newest message
   private static final VarHandle TAIL = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "tail",
       VarHandle.class, PlainQueue.class, Object.class);
   private static final VarHandle STRANDED = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "stranded",
@@ -356,12 +357,18 @@ abstract class PlainQueue implements Rescuable {
   }
 
   /**
-   * Returns the node of the newest message, for {@link #isQueued}. Returns null if no message
-   * waits, or the newest message was withdrawn, or is the pill.
+   * Returns the node of a message that waits, for {@link #isQueued}: the newest message if the last
+   * node has it. If that node has the pill or its message was withdrawn, returns the newest message
+   * among the first nodes from {@code node} on, which are few unless most were withdrawn. Returns
+   * null if no message waits.
    */
-  protected Object newestQueued() {
+  protected Object newestQueued(Object node) {
     Object last = TAIL.getVolatile(this);
-    return last != null && holdsMessage(last) ? last : null;
+    if (last == null || holdsMessage(last)) return last;
+    Object newest = null;
+    for (int checks = 0; node != null && (newest == null || checks < MAX_CHECKS); checks++, node = nextLink(node))
+      if (holdsMessage(node)) newest = node;
+    return newest;
   }
 
   /** Returns whether the message of this node has neither begun nor been withdrawn. */

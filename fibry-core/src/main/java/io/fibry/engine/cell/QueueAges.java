@@ -9,9 +9,10 @@ import java.util.WeakHashMap;
 /**
  * Estimates how long the oldest message of a mailbox has been waiting. Messages do not have the
  * time at which they were sent, because reading a clock would slow down each send. Instead, each
- * observer of an actor remembers a <em>sighting</em>: the newest message that waits, and the time.
- * While this message waits, the oldest message has been waiting at least since the sighting. This
- * is true for each order in which messages are taken.
+ * observer of an actor remembers a <em>sighting</em>: a message that waits, and the time. While
+ * this message waits, the oldest message has been waiting at least since the sighting. This is true
+ * for each order in which messages are taken. The message is the newest, unless withdrawn messages
+ * or a pill are behind it. A message that the drain has taken and not begun still waits.
  *
  * <p>The next sighting is remembered after a quarter of the age of the oldest sighting. So if
  * messages are handled in the order of their arrival, the estimate is at least three quarters of
@@ -37,7 +38,7 @@ public final class QueueAges {
    * Returns 0 if no message waits, or this is the first observation of all that wait.
    */
   public static long observe(Cell cell) {
-    var newest = cell.newestQueued();
+    var newest = cell.newestQueued(cell.currentNode());
     if (newest == null && allSightings == null) return 0;
     return update(cell, newest, cell.owner().options().scheduler().nanoTime());
   }
