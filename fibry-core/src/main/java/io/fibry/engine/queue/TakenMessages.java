@@ -149,5 +149,6 @@ abstract class TakenMessagesFields<E> extends TakenMessagesPadding {
 
 /** See {@link TakenMessages}. */
 abstract class TakenMessagesPadding {
+  int p; // fills the gap behind the object's header, where a field of a subclass would be otherwise
   long p0, p1, p2, p3, p4, p5, p6, p7;
 }
