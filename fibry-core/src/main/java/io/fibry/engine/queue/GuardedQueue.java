@@ -253,9 +253,17 @@ public class GuardedQueue<E> {
 
   /** Takes the next element. Returns null if no entry waits. */
   public E poll() {
-    if (toElement == null || taken.first == null) return takeFirst();
+    if (toElement == null) return takeFirst();
+    if (taken.first == null) return takeMeasured();
     E item = taken.begin(toElement);
     if (!blockedSenders.isEmpty()) admitBlocked();
+    return item;
+  }
+
+  private E takeMeasured() {
+    taken.endSample();
+    E item = takeFirst();
+    if (item != null && taken.first == null) taken.beginSample();
     return item;
   }
 
