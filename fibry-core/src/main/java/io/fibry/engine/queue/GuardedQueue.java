@@ -372,7 +372,7 @@ public class GuardedQueue<E> {
       for (var entry : refusedEntries) markOutside(entry);
       handler = selectiveReceive == null ? null : selectiveReceive.receiver();
     }
-    for (var entry : refusedEntries) BlockedSenders.wake(entry, false);
+    for (var entry : refusedEntries) tryWake(entry, false);
     LockSupport.unpark(handler);
   }
 
@@ -490,8 +490,24 @@ public class GuardedQueue<E> {
       var entry = blockedSenders.first();
       blockedSenders.remove(entry);
       add(entry, 0); // time 0, because a queue with a wait estimator blocks no sender
-      BlockedSenders.wake(entry, isNearSenders());
+      tryWake(entry, isNearSenders());
     }
+  }
+
+  /**
+   * Wakes the sender of the entry. An error, for example for lack of memory on Java 21, does not
+   * leave this method. Otherwise the drain would lose the message that it has begun, and the next
+   * senders would stay blocked.
+   */
+  private void tryWake(QueueEntry<E> entry, boolean isNear) {
+    try {
+      wake(entry, isNear);
+    } catch (Throwable noMemory) { // the entry was let in or refused, so nothing is left to do for the queue
+    }
+  }
+
+  void wake(QueueEntry<E> entry, boolean isNear) {
+    BlockedSenders.wake(entry, isNear);
   }
 
   int countAhead() {

@@ -3,6 +3,7 @@ package io.fibry.engine.queue;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -146,17 +147,94 @@ class GuardedQueueTest {
   }
 
   @Test
-  void entriesArePutBackBeforeMessagesThatDrainTook() {
-    var queue = queueOfMessages(9, "a", "b", "c");
+  void newestIsLastMessageThatHasNotBegun() {
+    var queue = queueOfMessages(9, "a", "b");
+    QueueEntry<String> lastEntry = MessageEntry.of("c", null);
+    queue.offer(lastEntry, true);
+
     queue.poll();
-    queue.offer(MessageEntry.of("d", null), true);
+    assertSame(lastEntry, queue.newest());
+    assertTrue(lastEntry.isQueued());
+    queue.poll();
+    assertSame(lastEntry, queue.newest());
+    assertEquals("c", queue.poll());
 
-    queue.putBack(List.of(RankedEntry.unranked("x"), RankedEntry.unranked("y")));
+    assertNull(queue.newest());
+    assertFalse(lastEntry.isQueued());
+    assertTrue(lastEntry.isGone());
+  }
 
-    assertEquals(5, queue.entryCount());
-    assertEquals(List.of("x", "y", "b", "c", "d"), queue.queued(9));
-    for (var message : List.of("x", "y", "b", "c", "d")) assertEquals(message, queue.poll());
+  @Test
+  void newestIgnoresPill() {
+    var queue = queueOfMessages(9, "a", "b");
+    queue.admit(RankedEntry.ofPill("pill"));
+
+    assertTrue(queue.newest().isQueued());
+    queue.poll();
+    assertTrue(queue.newest().isQueued());
+    queue.poll();
+
+    assertNull(queue.newest());
+  }
+
+  /** A queue that has no memory to wake its blocked senders, as may happen on Java 21. */
+  private static final class FullHeapQueue extends GuardedQueue<String> {
+    private int wakes;
+
+    FullHeapQueue() {
+      super(Mailbox.bounded(1, Overflow.BLOCK), System::nanoTime, (message, baggage) -> (String) message);
+    }
+
+    @Override
+    void wake(QueueEntry<String> entry, boolean isNear) {
+      wakes++;
+      throw new OutOfMemoryError("planned");
+    }
+  }
+
+  @Test
+  void errorWhileBlockedSenderIsWokenLosesNoMessage() {
+    var queue = new FullHeapQueue();
+    for (var message : List.of("a", "b", "c", "d")) queue.offer(MessageEntry.of(message, null), true);
+    QueueEntry<String> request = QueueEntry.of("request");
+    queue.offer(request, true);
+    queue.offer(MessageEntry.of("e", null), true);
+
+    for (var message : List.of("a", "b", "c", "d", "request", "e")) assertEquals(message, queue.poll());
+
+    assertEquals(5, queue.wakes);
+    assertTrue(queue.release());
+  }
+
+  @Test
+  void stopRefusesAllBlockedSendersDespiteErrorOfFirstWakeUp() {
+    var queue = new FullHeapQueue();
+    for (var message : List.of("a", "b", "c")) queue.offer(MessageEntry.of(message, null), true);
+
+    queue.stopAccepting();
+
+    assertEquals(2, queue.wakes);
+  }
+
+  /** Handles one message of each activation, for longer than the limit of quick messages. */
+  private static void handleOneSlowMessage(GuardedQueue<String> queue) {
+    queue.offer(MessageEntry.of("slow", null), true);
+    assertEquals("slow", queue.poll());
+    for (long start = System.nanoTime(); System.nanoTime() - start < 1_000;) Thread.onSpinWait();
     assertNull(queue.poll());
+    assertTrue(queue.release());
+  }
+
+  @Test
+  void queueIsNotNearWhenSingleMessagesBecomeSlow() {
+    var queue = new GuardedQueue<String>(Mailbox.bounded(9, Overflow.BLOCK), System::nanoTime,
+        (message, baggage) -> (String) message);
+    queue.recordMessageTime(50);
+    assertTrue(queue.isNearSenders());
+
+    for (int i = 0; i < 80; i++) handleOneSlowMessage(queue);
+
+    assertFalse(queue.isNearSenders());
   }
 
   @Test
