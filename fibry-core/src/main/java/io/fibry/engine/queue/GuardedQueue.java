@@ -331,7 +331,6 @@ public class GuardedQueue<E> {
    * against it.
    */
   public synchronized void putBack(List<QueueEntry<E>> entries) {
-    if (taken != null) entryCount += taken.putBack(order.chain);
     for (var entry : entries.reversed()) {
       order.chain.addFirst(entry);
       entry.setState(QueueEntry.QUEUE);

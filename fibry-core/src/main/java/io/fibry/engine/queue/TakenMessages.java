@@ -72,25 +72,6 @@ final class TakenMessages<E> extends TakenMessagesFields<E> {
     return item;
   }
 
-  /** Puts the messages back at the head of the chain, under the monitor. Returns their number. */
-  int putBack(EntryChain<E> chain) {
-    int count = 0;
-    QueueEntry<E> lastEntry = null;
-    for (var entry = first; entry != null; entry = entry.next) {
-      entry.setState(QueueEntry.QUEUE);
-      entry.previous = lastEntry;
-      lastEntry = entry;
-      count++;
-    }
-    if (count == 0) return 0;
-    lastEntry.next = chain.head;
-    if (chain.head == null) chain.tail = lastEntry;
-    else chain.head.previous = lastEntry;
-    chain.head = first;
-    first = null;
-    return count;
-  }
-
   void depart() {
     DEPARTED.getAndAdd(this, 1L);
   }
