@@ -30,12 +30,16 @@ import org.jspecify.annotations.Nullable;
  * if {@link WakePolicy} permits it, because the owner of the queue finds the entry. If the owner is
  * busy for too long, the {@link CarrierWatch} wakes a carrier, which steals the entry.
  *
- * <p><b>Near entries.</b> Three kinds of entries are near: the drain of a bounded mailbox whose
- * messages are quick, its continuation after a yield, and the continuation of a sender that this
- * drain unparks. The sender must wait soon anyway. So it and the actor take turns on one carrier,
- * and no message moves to another processor. A few near entries, without other entries in their
- * queue, wake no carrier. They are not stolen before the watch finds the first of them late. Near
- * entries among others are treated as any entries, because they must not hold the others up.
+ * <p><b>Near entries.</b> Three kinds of entries are near. The first is the drain of a mailbox that
+ * blocks its senders ({@code Overflow.BLOCK}) and whose messages are quick. The second is its
+ * continuation after a yield. The third is the continuation of a sender that is unparked because
+ * its message has entered such a mailbox. In most cases the drain unparks the sender; a thread that
+ * removes a message may do so, too. A sender that continues to send must wait soon anyway. So it
+ * and the actor take turns on one carrier, and no message moves to another processor. If a sender
+ * computes instead, the near drain waits until the watch finds it late. A few near entries, without
+ * other entries in their queue, wake no carrier. They are not stolen before the watch finds the
+ * first of them late. Near entries among others are treated as any entries, because they must not
+ * hold the others up.
  *
  * <p><b>Why a ForkJoinPool.</b> The JDK asks the scheduler of a virtual thread for timers only if
  * it is a ForkJoinPool (Java 25). A thread that waits in a queue of the JDK spins before it parks,

@@ -9,7 +9,8 @@ package io.fibry.carriers;
  * A lower limit for waking helps if a few actors compute, and hurts if actors exchange messages. A
  * long search lets a carrier that is awake help without being woken. The limit for stealing keeps
  * such a carrier from pulling a conversation of two actors apart. In a conversation, no entry waits
- * for 8 µs, so an {@link OldestEntry} that does is stolen although the estimate is lower.
+ * for 8 µs, so an {@link OldestEntry} that does is stolen although the estimate is lower. A queue
+ * that has only near entries is excepted from all this ({@link CarrierPool}).
  *
  * <p>The estimate is the number of waiting entries, times the running mean of an entry's time. An
  * entry is measured around its run, and only one in {@link #SAMPLE} is measured. A mean of the time
@@ -22,8 +23,8 @@ final class WakePolicy {
   /** How often a carrier searches for work before it sleeps: some 60 µs. */
   static final int SEARCH_TRIES = 1_000;
   /**
-   * How much waiting work is worth being stolen, in nanoseconds. An entry that has waited for so
-   * long is worth it, too.
+   * How much waiting work is worth being stolen, in nanoseconds. An entry that is not near and has
+   * waited for so long is worth it, too.
    */
   static final long STEAL_BACKLOG = 8_000;
 

@@ -9,8 +9,9 @@ public interface FiberCarriers {
   void run(CarriedDrain drain);
 
   /**
-   * Unparks the thread. If the caller runs on a carrier, a virtual thread should continue on this
-   * carrier.
+   * Unparks the thread. If the caller runs on a carrier, a virtual thread of the carriers should
+   * continue on this carrier. Another carrier continues the thread if it waits too long, or other
+   * entries wait with it.
    */
   void unparkNear(Thread thread);
 

@@ -50,6 +50,8 @@ final class BlockedSenders<E> {
    * Wakes the sender of the entry. If the sender already has a park permit, unpark may write
    * nothing. The fence ensures that the sender, when it uses that permit, sees the new state of its
    * entry.
+   *
+   * @param isNear whether the sender should continue on the carrier of the caller, if there is one
    */
   static void wake(QueueEntry<?> entry, boolean isNear) {
     VarHandle.fullFence();
