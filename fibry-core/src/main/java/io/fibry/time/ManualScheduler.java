@@ -167,6 +167,7 @@ public final class ManualScheduler extends TaskScheduler {
 
     @Override
     void startAgain() {
+      if (!endRun()) return;
       enqueue();
       if (!isOpen()) dequeue(); // this task may have been cancelled before it was queued
     }

@@ -178,10 +178,11 @@ public interface Scheduler extends InstantSource {
 
     /**
      * Cancels the task. No run starts after this method has returned, but a run that has started
-     * continues.
+     * continues. A run starts when the scheduler takes the task to run it, which may be shortly
+     * before the first instruction of the task.
      *
-     * @return true if this call cancelled the task; false if the task was already cancelled, or if
-     * its only run has started
+     * @return true if this call cancelled the task, also during a run of a repeated task; false if
+     * the task was already cancelled, or if its only run has started
      */
     boolean cancel();
   }

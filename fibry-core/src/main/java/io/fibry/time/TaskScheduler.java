@@ -67,7 +67,7 @@ abstract class TaskScheduler implements Scheduler {
 
     abstract TaskScheduler clock();
 
-    /** Adds this task to the queue of its scheduler again, unless it is cancelled. */
+    /** Ends a run, and adds this task to the queue of its scheduler, unless it is cancelled. */
     abstract void startAgain();
 
     /** Cancels this task in its scheduler. Returns false if it was closed before. */
@@ -76,15 +76,19 @@ abstract class TaskScheduler implements Scheduler {
     @Override
     protected final void fire() {
       var code = task;
-      if (code == null || (period == 0 ? !close() : !isOpen())) return;
+      if (code == null || (period == 0 ? !close() : !beginRun())) return;
       if (period == 0) task = null;
       try {
         code.run();
       } catch (Throwable failure) {
         SafeLogger.of(Scheduler.class).error("a timer's task failed{}",
             period == 0 ? "" : "; it will run again", failure);
+      } finally { // also if the logging fails, because memory is exhausted
+        if (period != 0) repeat();
       }
-      if (period == 0 || !isOpen()) return;
+    }
+
+    private void repeat() {
       long now = clock().nanoTime();
       dueAt = period < 0 ? now - period : dueAt + Math.max(1, Math.ceilDiv(now - dueAt, period)) * period;
       startAgain();

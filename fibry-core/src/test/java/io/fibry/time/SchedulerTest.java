@@ -11,9 +11,13 @@ import io.fibry.support.Patience;
 import io.fibry.testing.Gate;
 import io.fibry.testing.Promise;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 /** Tests the system's clock. */
@@ -82,6 +86,44 @@ class SchedulerTest {
 
     Patience.await(ticks);
     timer.cancel();
+  }
+
+  @Test
+  void repeatedTaskContinuesWhenItsFailureCannotBeLogged() {
+    var ticks = new CountDownLatch(3);
+
+    var timer = clock.scheduleAtFixedRate(MILLISECOND, MILLISECOND, () -> {
+      ticks.countDown();
+      throw new UnloggableException();
+    });
+
+    Patience.await(ticks);
+    timer.cancel();
+  }
+
+  private static final class UnloggableException extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    @Override
+    public String getMessage() {
+      throw new OutOfMemoryError("planned");
+    }
+  }
+
+  @Test
+  void repeatedTaskIsCancelledDuringItsRun() {
+    var manualClock = new ManualScheduler();
+    var timer = new AtomicReference<Scheduler.Timer>();
+    var cancels = new ArrayList<Boolean>();
+    timer.set(manualClock.scheduleAtFixedRate(MILLISECOND, MILLISECOND, () -> {
+      cancels.add(timer.get().cancel());
+      cancels.add(timer.get().cancel());
+    }));
+
+    manualClock.advance(MILLISECOND.multipliedBy(3));
+
+    assertEquals(List.of(true, false), cancels);
+    assertEquals(Optional.empty(), manualClock.untilNext());
   }
 
   @Test

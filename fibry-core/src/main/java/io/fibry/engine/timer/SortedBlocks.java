@@ -8,7 +8,7 @@ package io.fibry.engine.timer;
  * #MAX_BLOCK} elements, and the blocks lie in an array in the same order. No block is empty. A full
  * block is divided before an element is added to it, and a new block is begun if the element is the
  * last of all. Blocks that have lost elements are not merged: a timer leaves its block at its time
- * at the latest.
+ * at the latest. A test may override {@link #add} to fail.
  *
  * <p><b>Cost.</b> Adding the last element takes one comparison, and removing the first takes none;
  * neither moves an element. All else takes about log2(n) comparisons, as in a tree, and moves at
@@ -24,7 +24,7 @@ package io.fibry.engine.timer;
  * million took 25 times as long. A wheel of time slots: it rounds the times of timers, or sorts
  * each slot.
  */
-final class SortedBlocks<T extends Comparable<T>> {
+class SortedBlocks<T extends Comparable<T>> {
   static final int MAX_BLOCK = 128;
 
   private final Window<Window<T>> blocks = new Window<>(1);

@@ -8,16 +8,22 @@ import java.lang.invoke.VarHandle;
  * A timer, and also its node in a {@link TimerQueue}. One object is both, because a program may
  * have millions of timers, and cancels most of them soon.
  *
- * <p>The state decides which thread unlinks a cancelled node. An open node is {@code WAITING}
- * while it is in a list of the queue, and {@code SORTED} while it is in the sorted set. The thread
- * that closes a waiting node does nothing else, because the timer thread drops closed nodes from
- * its lists. The thread that closes a sorted node adds it to the inbox, from which the timer thread
- * removes it. So a node is in one list at most.
+ * <p><b>The state decides which thread unlinks a cancelled node.</b> An open node is
+ * {@code WAITING} while it is in the inbox or in another list of the queue. The timer thread adds
+ * it to the sorted set, removes it from its list, and then marks it as {@code SORTED}. A repeated
+ * timer is {@code RUNNING} while its task runs, and is then in neither. A cancel of a waiting or
+ * running node only closes it: the timer thread drops closed nodes from its lists, and does not
+ * start a closed timer again. A cancel of a sorted node also adds it to the inbox, so that the
+ * timer thread removes it from the set. So a node is in one list at most.
+ *
+ * <p><b>No run begins after a cancel.</b> A run begins by an atomic change of the state, to
+ * {@code RUNNING} or to closed. The change fails if a cancel has closed the node before.
  */
 public abstract class TimerNode implements Comparable<TimerNode> {
   static final int WAITING = 0;
-  static final int SORTED = 1; // also while the task of a repeated timer runs
-  static final int CLOSED = 2; // added to the state, by the cancel or by the only run
+  static final int SORTED = 1; // from the move to the sorted set until a run begins
+  static final int RUNNING = 2; // while the task of a repeated timer runs
+  static final int CLOSED = 4; // added to the state, by the cancel or by the only run
   private static final VarHandle STATE = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "state",
       VarHandle.class, TimerNode.class, int.class);
 
@@ -57,17 +63,37 @@ public abstract class TimerNode implements Comparable<TimerNode> {
     return true;
   }
 
-  /** Returns the state before the timer was closed. */
-  private int closeFrom() {
+  /** Closes the timer, and returns its previous state: CLOSED or more if it was closed before. */
+  final int closeFrom() {
     while (true) {
       int openState = state;
       if (openState >= CLOSED || STATE.compareAndSet(this, openState, openState + CLOSED)) return openState;
     }
   }
 
-  /** Starts a repeated timer again, at its new time. Called by {@link #fire}. */
+  /**
+   * Begins a run of a repeated timer. Returns false if the timer is closed, or if a run has begun.
+   * Called by {@link #fire}.
+   */
+  protected final boolean beginRun() {
+    while (true) {
+      int waitingState = state;
+      if (waitingState >= RUNNING) return false;
+      if (change(waitingState, RUNNING)) return true;
+    }
+  }
+
+  /** Ends a run of a repeated timer. Returns false if the timer was cancelled during the run. */
+  protected final boolean endRun() {
+    return change(RUNNING, WAITING);
+  }
+
+  /**
+   * Ends the run of a repeated timer, and starts the timer again at its new time, unless it was
+   * cancelled. Called by {@link #fire}.
+   */
   protected final void startAgainIn(TimerQueue queue) {
-    if (change(SORTED, WAITING)) queue.addAgain(this);
+    if (endRun()) queue.addAgain(this);
   }
 
   final int state() {

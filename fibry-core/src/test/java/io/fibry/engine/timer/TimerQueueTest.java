@@ -2,10 +2,13 @@ package io.fibry.engine.timer;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.support.Patience;
+import io.fibry.testing.LeakProbe;
 import io.fibry.testing.StressRuns;
+import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -13,7 +16,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
@@ -54,6 +59,7 @@ class TimerQueueTest {
 
     @Override
     protected void fire() {
+      if (!beginRun()) return;
       super.task.run();
       dueAt += period;
       startAgainIn(queue);
@@ -77,10 +83,27 @@ class TimerQueueTest {
   private int size(boolean isSwept) {
     var size = new CompletableFuture<Integer>();
     start(0, () -> {
-      if (isSwept) queue.sweepUnsorted(0);
+      finishWork(queue);
+      if (isSwept) queue.beginSweep(0);
+      finishWork(queue);
       size.complete(queue.size());
     });
     return Patience.value(size);
+  }
+
+  private static void finishWork(TimerQueue queue) {
+    while (queue.hasWork()) queue.process(TimerQueue.PORTION);
+  }
+
+  /** A set that calls the code before each element is added. */
+  private static SortedBlocks<TimerNode> checkedSet(Runnable beforeAdd) {
+    return new SortedBlocks<>() {
+      @Override
+      void add(TimerNode node) {
+        beforeAdd.run();
+        super.add(node);
+      }
+    };
   }
 
   /** Runs the code on two threads, each with random numbers of its own. */
@@ -183,6 +206,95 @@ class TimerQueueTest {
 
     Patience.await(allFired);
     assertEquals(List.of(1, 3), fired);
+  }
+
+  @Test
+  void firedTimerBecomesGarbage() {
+    var fired = new CountDownLatch(2);
+    var references = new ArrayList<WeakReference<?>>();
+    for (long delay : List.of(0L, 1_100 * MILLISECOND)) // the second is swept
+      references.add(new WeakReference<>(start(delay, fired::countDown)));
+
+    Patience.await(fired);
+    assertTrue(LeakProbe.collected(references));
+  }
+
+  @Test
+  void dueTimerFiresWhileTimerThreadSortsManyTimers() {
+    int timers = 20 * TimerQueue.PORTION;
+    var firedAt = new CompletableFuture<Integer>();
+    var addCount = new AtomicInteger();
+    var startedQueue = new AtomicReference<TimerQueue>();
+    var sortingQueue = new TimerQueue(checkedSet(() -> {
+      if (addCount.incrementAndGet() == 3 * TimerQueue.PORTION)
+        startedQueue.get().start(new TestTimer(-HOUR, () -> firedAt.complete(addCount.get())));
+    }));
+    startedQueue.set(sortingQueue);
+    for (int i = 0; i < timers; i++) sortingQueue.push(new TestTimer(HOUR, () -> {}));
+    sortingQueue.process(TimerQueue.PORTION);
+    finishWork(sortingQueue);
+    for (int i = 0; i < timers; i++) sortingQueue.push(new TestTimer(0, () -> {}));
+
+    sortingQueue.start(new TestTimer(0, () -> {}));
+
+    int count = Patience.value(firedAt);
+    assertTrue(count <= 6 * TimerQueue.PORTION, "fired after " + count + " timers were sorted");
+  }
+
+  @Test
+  void dueTimerIsSortedBeforeSweepIsComplete() {
+    int timers = 10 * TimerQueue.PORTION;
+    for (int i = 0; i < timers; i++) queue.push(new TestTimer(HOUR, () -> {}));
+    queue.process(TimerQueue.PORTION);
+    finishWork(queue);
+    queue.beginSweep(0);
+    var dueTimer = new TestTimer(-HOUR, () -> {});
+    queue.push(dueTimer);
+
+    queue.process(TimerQueue.PORTION);
+
+    assertSame(dueTimer, queue.first());
+    assertTrue(queue.hasWork());
+    finishWork(queue);
+    assertEquals(timers + 1, queue.size());
+  }
+
+  @Test
+  void dueTimerFiresWhileMemoryIsExhausted() {
+    var isExhausted = new AtomicBoolean();
+    var failedAdds = new AtomicInteger();
+    var faultyQueue = new TimerQueue(checkedSet(() -> {
+      if (!isExhausted.get()) return;
+      failedAdds.incrementAndGet();
+      throw new OutOfMemoryError("planned");
+    }));
+    var sortedFired = new CountDownLatch(1);
+    var unsortedFired = new CountDownLatch(1);
+    long start = System.nanoTime();
+    faultyQueue.start(new TestTimer(20 * MILLISECOND, sortedFired::countDown));
+    faultyQueue.start(new TestTimer(0, () -> {
+      isExhausted.set(true);
+      faultyQueue.start(new TestTimer(0, unsortedFired::countDown));
+    }));
+
+    Patience.await(sortedFired);
+    Patience.eventually(() -> failedAdds.get() > 5);
+    int adds = failedAdds.get();
+    long milliseconds = (System.nanoTime() - start) / MILLISECOND;
+    isExhausted.set(false);
+
+    Patience.await(unsortedFired);
+    assertTrue(adds <= 10 + milliseconds, adds + " tries in " + milliseconds + " ms");
+  }
+
+  @Test
+  void timerThatIsDueBehindHorizonFiresAgain() {
+    var ticks = new CountDownLatch(2);
+    var timer = new RepeatedTimer(1_100 * MILLISECOND, ticks::countDown);
+    queue.start(timer);
+
+    Patience.await(ticks);
+    assertTrue(timer.cancel());
   }
 
   @Test

@@ -27,7 +27,7 @@ public class CancelAgainstFire {
 
   @Actor
   public void timerThread(II_Result result) {
-    queue.processInbox();
+    queue.process(TimerQueue.PORTION);
     var first = queue.first();
     if (first != null) first.fire();
     result.r1 = timer.runs;

@@ -11,8 +11,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * A repeated timer is cancelled while the timer thread starts it again, and sorts it. Result: the
- * number of timers that stay in the queue.
+ * A repeated timer is cancelled while the timer thread runs it, starts it again, and sorts it.
+ * Result: the number of timers that stay in the queue.
  */
 @JCStressTest
 @Outcome(id = "0", expect = ACCEPTABLE, desc = "the cancelled timer was removed")
@@ -24,14 +24,14 @@ public class CancelAgainstRepeat {
 
   public CancelAgainstRepeat() {
     queue.push(timer);
-    queue.processInbox();
+    queue.process(TimerQueue.PORTION);
     queue.removeFirst();
   }
 
   @Actor
   public void timerThread() {
-    timer.startAgain();
-    queue.processInbox();
+    timer.runAgain(0);
+    queue.process(TimerQueue.PORTION);
   }
 
   @Actor
@@ -41,8 +41,9 @@ public class CancelAgainstRepeat {
 
   @Arbiter
   public void end(I_Result result) {
-    queue.processInbox();
-    queue.sweepUnsorted(0);
+    queue.process(TimerQueue.PORTION);
+    queue.beginSweep(0);
+    queue.process(TimerQueue.PORTION);
     result.r1 = queue.size();
   }
 }

@@ -34,7 +34,7 @@ public class CancelAgainstTake {
 
   @Actor
   public void timerThread() {
-    queue.processInbox();
+    queue.process(TimerQueue.PORTION);
   }
 
   @Actor
@@ -46,8 +46,9 @@ public class CancelAgainstTake {
 
   @Arbiter
   public void end(II_Result result) {
-    queue.processInbox();
-    queue.sweepUnsorted(0);
+    queue.process(TimerQueue.PORTION);
+    queue.beginSweep(0);
+    queue.process(TimerQueue.PORTION);
     result.r1 = queue.size();
     result.r2 = queue.first() == third ? 1 : 0;
   }

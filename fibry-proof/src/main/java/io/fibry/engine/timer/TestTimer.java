@@ -19,7 +19,18 @@ final class TestTimer extends TimerNode {
     if (close()) runs++;
   }
 
-  void startAgain() {
+  /** Cancels the timer, and returns its previous state. */
+  int cancelFrom() {
+    int openState = closeFrom();
+    if (openState < CLOSED) queue.onCancel(this, openState == SORTED);
+    return openState;
+  }
+
+  /** Runs as a repeated timer. */
+  void runAgain(long period) {
+    if (!beginRun()) return;
+    runs++;
+    dueAt += period;
     startAgainIn(queue);
   }
 }
