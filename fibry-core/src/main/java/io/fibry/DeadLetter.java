@@ -44,7 +44,10 @@ public interface DeadLetter {
     EXPIRED,
     /** The request was cancelled before a handler began with the request. */
     CANCELLED,
-    /** The actor ended before it handled the message. */
+    /**
+     * The actor ended before it handled the message, or memory was exhausted when the message of a
+     * timer was due.
+     */
     UNDELIVERED,
     /** The actor ended before the message of a {@code sendMessageLater} without a key was due. */
     TIMER_CANCELLED,

@@ -15,7 +15,9 @@ import java.util.concurrent.atomic.AtomicLong;
 final class ReplaceableMessage extends TimedMessage {
   private static final AtomicLong LAST_NUMBER = new AtomicLong();
 
-  private final Object key; // null if the message is only periodic
+  // Null if the message is only periodic, and after a cancel in the queue, which may keep this
+  // object for longer. Cleared when the actor no longer has this timer
+  private Object key;
   private final long number; // the order in which timers with a key were set; 0 without a key
   private final long period; // nanoseconds; 0 for a message that is sent once
   // due time by the scope's clock; written by the starting thread, then by the scheduler
@@ -33,6 +35,11 @@ final class ReplaceableMessage extends TimedMessage {
   @Override
   protected Object key() {
     return key;
+  }
+
+  @Override
+  void clearKey() {
+    key = null;
   }
 
   @Override
@@ -56,9 +63,8 @@ final class ReplaceableMessage extends TimedMessage {
       afterRun();
       return;
     }
-    var envelope = newEnvelope();
-    if (isPeriodic()) previousEnvelope = envelope;
-    send(envelope);
+    if (isPeriodic()) previousEnvelope = send(); // if this throws, the next run sends again
+    else super.run();
   }
 
   @Override

@@ -1,8 +1,10 @@
 package io.fibry.engine.actor;
 
 import io.fibry.Actor;
+import io.fibry.DeadLetter.Reason;
 import io.fibry.engine.cell.AttachedTimer;
 import io.fibry.engine.cell.Cell;
+import io.fibry.engine.cell.DeadLetters;
 import io.fibry.engine.message.Baggage;
 import io.fibry.engine.message.Deadline;
 import io.fibry.engine.message.Envelope;
@@ -21,8 +23,9 @@ import java.util.Optional;
  * On another clock, it is the task of a timer of that clock.
  */
 public class TimedMessage extends AttachedTimer implements Runnable {
-  // The next three are null after a cancel in the queue, which may keep this object for longer.
-  // Cleared by the thread that has closed the timer
+  // The next three are null after a cancel in the queue, which may keep this object for longer, and
+  // after the only message was sent. Cleared by the thread that has cancelled the timer, or by the
+  // sending thread
   private Cell cell;
   private Object message;
   // captured when the timer starts; null if the actor has no context propagators
@@ -120,25 +123,53 @@ public class TimedMessage extends AttachedTimer implements Runnable {
    */
   @Override
   public void run() {
-    send(newEnvelope());
-  }
-
-  final Envelope newEnvelope() {
-    return new Envelope(message, Baggage.of(capturedContext));
-  }
-
-  final void send(Envelope envelope) {
-    if (clock() == Scheduler.system()) cell.sendFromTimer(new SendTask(this, envelope));
-    else sendNow(envelope);
+    if (cell != null) send(); // null if a user's clock runs the timer twice
   }
 
   /**
-   * A record, not a lambda: if memory runs out while the JVM links a lambda for the first time,
-   * that lambda may fail forever.
+   * Sends the message, and returns its envelope. If memory is exhausted before the send begins, the
+   * message becomes a dead letter.
    */
-  private record SendTask(TimedMessage timedMessage, Envelope envelope) implements Runnable {
+  final Envelope send() {
+    SendTask task = null;
+    try {
+      task = new SendTask(this, new Envelope(message, Baggage.of(capturedContext)));
+      if (clock() == Scheduler.system()) cell.sendFromTimer(task);
+      else task.run();
+      return task.envelope;
+    } catch (Throwable failure) {
+      if (task == null || !task.hasBegun) onUnsent(failure);
+      throw failure;
+    }
+  }
+
+  private void onUnsent(Throwable failure) {
+    try {
+      DeadLetters.addOffThread(cell, message, Reason.UNDELIVERED, failure);
+    } finally { // otherwise the timer would count as due forever
+      afterRun();
+    }
+  }
+
+  /**
+   * A class, not a lambda: if memory runs out while the JVM links a lambda for the first time, that
+   * lambda may fail forever.
+   */
+  private static final class SendTask implements Runnable {
+    private final TimedMessage timedMessage;
+    private final Envelope envelope;
+    // written by the sending thread; read by the timer's thread if it sends the message, or if no
+    // other thread will
+    private boolean hasBegun;
+
+    SendTask(TimedMessage timedMessage, Envelope envelope) {
+      this.timedMessage = timedMessage;
+      this.envelope = envelope;
+    }
+
     @Override
     public void run() {
+      hasBegun = true;
       timedMessage.sendNow(envelope);
     }
   }
@@ -152,9 +183,20 @@ public class TimedMessage extends AttachedTimer implements Runnable {
   }
 
   void afterRun() {
+    var owner = cell;
     isSent = true;
-    cell.extras().removeTimer(this);
+    clear();
+    owner.extras().removeTimer(this);
   }
+
+  private void clear() {
+    cell = null;
+    message = null;
+    capturedContext = null;
+  }
+
+  /** Called after a cancel in the queue, when the actor no longer has this timer. */
+  void clearKey() {}
 
   @Override
   protected boolean isAfter(AttachedTimer other) {
@@ -174,7 +216,7 @@ public class TimedMessage extends AttachedTimer implements Runnable {
   @Override
   protected Optional<Object> cancelAtEnd() {
     var unsentMessage = message;
-    return cancel() ? Optional.of(unsentMessage) : Optional.empty();
+    return cancel() ? Optional.ofNullable(unsentMessage) : Optional.empty();
   }
 
   @Override
@@ -189,9 +231,8 @@ public class TimedMessage extends AttachedTimer implements Runnable {
     var startedTimer = timer;
     if (startedTimer != null) return startedTimer.cancel();
     if (!cancelIn(TimerQueue.SYSTEM)) return false;
-    cell = null;
-    message = null;
-    capturedContext = null;
+    clear();
+    clearKey();
     return true;
   }
 }

@@ -31,6 +31,15 @@ public final class DeadLetters {
   }
 
   /**
+   * Adds the message of a timer, on any thread. The listener is called on another thread, because
+   * the thread of the timers must run no user code.
+   */
+  public static void addOffThread(Cell cell, Object message, Reason reason, Throwable cause) {
+    var call = record(cell, message, reason, cause);
+    if (call != NO_LISTENER) cell.owner().accounts().runOffThread(((ListenerCall) call).onOtherThread());
+  }
+
+  /**
    * Adds a message that its ending actor does not handle. The listener is called after the requests
    * behind the message have failed and the actor's resources are closed. If the actor already runs
    * its end callbacks, the listener is called at once.
@@ -88,7 +97,11 @@ public final class DeadLetters {
     @Override
     public void run() {
       if (hasChangedThread || MUST_NOT_LISTEN.get() == null) callListener();
-      else owner.accounts().runOffThread(new ListenerCall(owner, listener, letter, true));
+      else owner.accounts().runOffThread(onOtherThread());
+    }
+
+    ListenerCall onOtherThread() {
+      return new ListenerCall(owner, listener, letter, true);
     }
 
     private void callListener() {

@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -115,6 +116,36 @@ class ActorLeakTest {
         : actor.sendMessageEvery(new byte[100], Duration.ofHours(1)));
     for (var timer : timers) assertTrue(timer.cancel());
     for (int i = 0; i < count; i++) actor.sendMessageLater("key", new byte[100], Duration.ofHours(1));
+  }
+
+  @Test
+  void firedTimerRetainsNeitherMessageNorActor() {
+    var handled = new CountDownLatch(1);
+    var actor = ActorSystem.anonymous().newActor((Object message) -> handled.countDown());
+    var message = new Object();
+    var timer = actor.sendMessageLater(message, Duration.ofMillis(1));
+    var references = List.of(new WeakReference<>(actor), new WeakReference<>(message));
+    Patience.await(handled);
+
+    actor = null;
+    message = null;
+
+    assertTrue(LeakProbe.collected(references));
+    assertFalse(timer.cancel());
+  }
+
+  @Test
+  void cancelledTimerRetainsNoKey() {
+    var actor = ActorSystem.anonymous().newActor((Object message) -> {});
+    var key = new Object();
+    var timer = actor.sendMessageLater(key, "message", Duration.ofHours(1));
+    var reference = new WeakReference<>(key);
+
+    key = null;
+    assertTrue(timer.cancel());
+
+    assertTrue(LeakProbe.collected(reference));
+    assertFalse(timer.cancel());
   }
 
   @Test

@@ -3,13 +3,18 @@ package io.fibry.engine.cell;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.fibry.Actor;
+import io.fibry.ActorScope;
+import io.fibry.DeadLetter.Reason;
 import io.fibry.ExitReason;
+import io.fibry.engine.actor.DefaultActorBuilder;
 import io.fibry.support.Patience;
 import io.fibry.testing.Clock;
 import io.fibry.testing.Gate;
 import io.fibry.testing.Promise;
+import io.fibry.testing.RecordedLetters;
 import io.fibry.testing.Variants;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -83,6 +88,51 @@ class SchedulerFaultTest {
     });
 
     Patience.value(reason);
+  }
+
+  /** A scope whose options the timer's thread cannot read once, because memory is exhausted. */
+  private static final class ExhaustedScope extends NonMemberScope {
+    final AtomicInteger faults = new AtomicInteger(1);
+
+    ExhaustedScope(ActorScope scope) {
+      super((OwningScope) scope);
+    }
+
+    @Override
+    public ActorScope.Options options() {
+      if (Thread.currentThread().getName().equals("fibry-timer") && faults.getAndDecrement() > 0)
+        throw new OutOfMemoryError("planned");
+      return super.options();
+    }
+  }
+
+  @Promise("12.7")
+  @Test
+  void messageOfTimerIsDeadLetterIfMemoryIsExhausted() {
+    var letters = new RecordedLetters();
+    var scope = new ExhaustedScope(Variants.scope(o -> o.withDeadLetterListener(letters)));
+    var actor = DefaultActorBuilder.of(scope).newActor((Object m) -> {});
+
+    actor.sendMessageLater("lost", Duration.ofMillis(1));
+
+    Patience.eventually(() -> letters.messages(Reason.UNDELIVERED).equals(List.of("lost")));
+    assertEquals(OutOfMemoryError.class, letters.all.getFirst().cause().orElseThrow().getClass());
+    Patience.eventually(() -> !ActorInternals.hasDueTimer(actor, System.nanoTime()));
+  }
+
+  @Promise("12.7")
+  @Test
+  void periodicTimerContinuesAfterMemoryWasExhausted() {
+    var letters = new RecordedLetters();
+    var scope = new ExhaustedScope(Variants.scope(o -> o.withDeadLetterListener(letters)));
+    var handled = new CountDownLatch(2);
+    var actor = DefaultActorBuilder.of(scope).newActor((Object m) -> handled.countDown());
+
+    var timer = actor.sendMessageEvery("tick", Duration.ofMillis(1));
+
+    Patience.await(handled);
+    timer.cancel();
+    Patience.eventually(() -> letters.messages(Reason.UNDELIVERED).equals(List.of("tick")));
   }
 
   @Test
