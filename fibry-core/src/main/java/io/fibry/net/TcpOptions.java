@@ -67,11 +67,19 @@ public final class TcpOptions implements Cloneable {
   }
 
   /**
-   * Lets the acceptor listen on a Unix domain socket, which is a file, and on no port. So only
-   * processes of this machine can connect, such as a proxy, and only if their user may enter the
-   * directory. The port that is given at the start must be 0. The file is created at the start, and
-   * deleted at the end; a file that a killed process has left is replaced. Each client has the
-   * loopback address, and port 0.
+   * Lets the acceptor listen on a Unix domain socket, which is a file, and on no port. The port
+   * that is given at the start must be 0. {@link #withAddress} and {@link #withServerSockets} then
+   * have no effect.
+   *
+   * <p>Each user who may enter the directory of the file can connect, because a proxy often runs as
+   * another user. Therefore restrict the directory, for example by {@code chmod 0750} and the group
+   * of the proxy, and let no other user create files in it. Only processes of this machine can
+   * connect. Each client has the address 127.0.0.1 and port 0.
+   *
+   * <p>The file is created at the start, and deleted at the end. A socket that a killed process has
+   * left is replaced. If a program listens on the socket, or the file is no socket, the start
+   * fails. An empty file with the same name and {@code .lock} stays in the directory; it lets only
+   * one of several servers start.
    *
    * @param file the file, in a directory that exists; its path may have about 100 bytes
    * @return a changed copy

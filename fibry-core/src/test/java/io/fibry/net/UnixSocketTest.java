@@ -6,8 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.fibry.Handler;
 import io.fibry.support.Patience;
 import io.fibry.testing.Promise;
+import io.fibry.time.Scheduler;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -22,11 +24,14 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests servers that listen on a Unix domain socket. */
 class UnixSocketTest {
@@ -94,35 +99,109 @@ class UnixSocketTest {
     assertTrue(response.endsWith("\r\n\r\n" + body));
   }
 
-  /** One thread of the server reads while another thread writes. */
+  /** One thread of the server reads while another thread waits for the client to read. */
   @Promise("25.15")
   @Test
-  void handlerReadsAndWritesAtTheSameTime() throws Exception {
-    TcpAcceptor.open(net.scope.anonymous(), 0, connection -> {
+  void clientMaySendEverythingBeforeItReads() throws Exception {
+    openTcp(connection -> {
       var in = connection.inputStream();
-      var out = connection.outputStream();
-      var written = Patience.callOnFiber(() -> {
-        out.write(new byte[LARGE]);
-        out.flush();
-        return null;
-      });
+      var written = Patience.callOnFiber(() -> write(connection));
       int read = 0;
       while (read < LARGE) {
-        in.available(); // changes the mode of the channel while the other thread writes
+        in.available();
         read += Math.max(0, in.read(new byte[10_000]));
       }
       Patience.value(written);
-    }, o -> o.withUnixSocket(file));
+    }, o -> o);
 
     try (var client = connect()) {
       var sent = Patience.callOnFiber(() -> {
         Channels.newOutputStream(client).write(new byte[LARGE]);
         return null;
       });
+      Patience.value(sent);
 
       assertEquals(LARGE, Channels.newInputStream(client).readAllBytes().length);
-      Patience.value(sent);
     }
+  }
+
+  private TcpAcceptor openTcp(Handler<TcpConnection> handler, UnaryOperator<TcpOptions> options) {
+    return TcpAcceptor.open(net.scope.anonymous(), 0, handler, o -> options.apply(o.withUnixSocket(file)));
+  }
+
+  private static Void write(TcpConnection connection) throws IOException {
+    connection.outputStream().write(new byte[LARGE]);
+    connection.outputStream().flush();
+    return null;
+  }
+
+  /** The close runs on the timer thread, which must not wait for the reader or the writer. */
+  @Promise("25.15")
+  @Test
+  void clientThatDoesNotReadIsCutOffWhileServerReads() throws Exception {
+    var blocked = new Blocked();
+    openTcp(blocked::converse, o -> o.withWriteLimit(Duration.ofMillis(50)));
+
+    try (var client = connect()) {
+      send(client, "!"); // so the reader waits for the second byte
+      String reason = "did not take what was written to it within 50 ms (the write limit), so it was cut off";
+      assertTrue(Patience.failure(blocked.written).getMessage().endsWith(reason));
+      assertTrue(Patience.failure(blocked.read).getMessage().endsWith(reason));
+      var fired = new CountDownLatch(1);
+      Scheduler.system().schedule(Duration.ofMillis(1), fired::countDown);
+      Patience.await(fired);
+    }
+  }
+
+  /** A conversation with a client that reads nothing: one thread reads, and one thread writes. */
+  private static final class Blocked {
+    final CompletableFuture<Object> read = new CompletableFuture<>();
+    final CompletableFuture<Object> written = new CompletableFuture<>();
+    final CompletableFuture<Thread> reader = new CompletableFuture<>();
+    final CompletableFuture<Thread> writer = new CompletableFuture<>();
+
+    void converse(TcpConnection connection) throws Exception {
+      reader.complete(Patience.startFiber(() -> {
+        var in = connection.inputStream();
+        in.read();
+        in.available();
+        return in.read();
+      }, read));
+      writer.complete(Thread.currentThread());
+      try {
+        written.complete(write(connection));
+      } catch (Throwable failure) {
+        written.completeExceptionally(failure);
+        throw failure;
+      } finally {
+        Patience.eventually(read::isDone);
+      }
+    }
+
+    void awaitParked() {
+      Patience.awaitParked(Patience.value(reader));
+      Patience.awaitParked(Patience.value(writer));
+    }
+  }
+
+  @Promise("25.15")
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void endOfServerEndsReaderAndWriter(boolean isKilled) throws Exception {
+    var blocked = new Blocked();
+    var acceptor = openTcp(blocked::converse, o -> o.withDrainLimit(Duration.ofMillis(1)));
+    try (var client = connect()) {
+      send(client, "!");
+      blocked.awaitParked();
+
+      if (isKilled) acceptor.kill();
+      else acceptor.sendPoisonPill();
+
+      Patience.failure(blocked.written);
+      Patience.eventually(blocked.read::isDone);
+      Patience.awaitEnd(acceptor::waitForExit);
+    }
+    assertFalse(Files.exists(file));
   }
 
   @Promise("25.15")
@@ -130,7 +209,7 @@ class UnixSocketTest {
   void availableCountsBytesThatHaveArrived() throws Exception {
     var counts = new CompletableFuture<String>();
     var conversation = new CompletableFuture<Thread>();
-    TcpAcceptor.open(net.scope.anonymous(), 0, connection -> {
+    openTcp(connection -> {
       InputStream in = connection.inputStream();
       int atStart = in.available();
       send(connection, '?');
@@ -140,7 +219,7 @@ class UnixSocketTest {
       int atEnd = in.available();
       conversation.complete(Thread.currentThread());
       counts.complete(atStart + " " + arrived + " " + text + " " + atEnd + " " + (char) in.read());
-    }, o -> o.withUnixSocket(file));
+    }, o -> o);
 
     try (var client = connect()) {
       assertEquals('?', Channels.newInputStream(client).read());
@@ -171,11 +250,11 @@ class UnixSocketTest {
   @Test
   void interruptedHandlerReadsAndWrites() throws IOException {
     var sent = new CompletableFuture<Void>();
-    TcpAcceptor.open(net.scope.anonymous(), 0, connection -> {
+    openTcp(connection -> {
       Patience.value(sent);
       Thread.currentThread().interrupt();
       send(connection, (char) connection.inputStream().read());
-    }, o -> o.withUnixSocket(file));
+    }, o -> o);
 
     try (var client = connect()) {
       send(client, "!");
@@ -191,6 +270,14 @@ class UnixSocketTest {
     open(r -> r.text("GET /", exchange -> "answer"), o -> o.withIdleLimit(Duration.ofMillis(50)));
 
     assertEquals("", sendAndReadAll(""));
+  }
+
+  @Promise("25.15")
+  @Test
+  void servedClientIsCutOffAfterIdleLimit() throws IOException {
+    open(r -> r.text("GET /", exchange -> "answer"), o -> o.withIdleLimit(Duration.ofMillis(50)));
+
+    assertTrue(sendAndReadAll("GET / HTTP/1.1\r\nHost: a\r\n\r\n").endsWith("answer"));
   }
 
   @Promise("25.15")

@@ -24,9 +24,20 @@ final class ListenerSocket {
 
   ListenerSocket(ListenerLimits limits, int port, Scheduler clock, Logger log) {
     PollerWarmUp.run();
-    this.endpoint = ServerEndpoint.bind(limits, port);
+    this.endpoint = bind(limits, port);
     this.log = log;
     this.throttle = new LogThrottle(clock);
+  }
+
+  /** Binds the endpoint that the limits name. */
+  private static ServerEndpoint bind(ListenerLimits limits, int port) {
+    int checkedPort = ListenerLimits.checkedPort(port);
+    if (limits.unixSocket().isEmpty()) return PortEndpoint.bind(limits.sockets(), limits.address(), checkedPort);
+    var file = limits.unixSocket().get();
+    if (port != 0) throw new IllegalArgumentException(
+        "a server listens on a port or on a file, but port " + port + " and the file " + file
+            + " were given; give port 0 with withUnixSocket(..)");
+    return UnixEndpoint.bind(file);
   }
 
   int port() {

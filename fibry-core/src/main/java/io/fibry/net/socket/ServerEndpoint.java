@@ -8,17 +8,6 @@ import java.io.IOException;
  */
 interface ServerEndpoint {
 
-  /** Binds the endpoint that the limits name. */
-  static ServerEndpoint bind(ListenerLimits limits, int port) {
-    int checkedPort = ListenerLimits.checkedPort(port);
-    if (limits.unixSocket().isEmpty()) return PortEndpoint.bind(limits.sockets(), limits.address(), checkedPort);
-    var file = limits.unixSocket().get();
-    if (port != 0) throw new IllegalArgumentException(
-        "a server listens on a port or on a file, but port " + port + " and the file " + file
-            + " were given; give port 0 with withUnixSocket(..)");
-    return UnixEndpoint.bind(file);
-  }
-
   /** Waits for the next client. */
   Transport accept() throws IOException;
 
