@@ -174,8 +174,8 @@ class UnixTransportTest {
   // ---- bytes that have arrived
 
   /**
-   * If a check takes the bytes before the poller sees them, the check must wake the reader. Here the
-   * poller does not run.
+   * If a check takes the bytes before the poller sees them, the check must wake the reader. Here
+   * the poller does not run.
    */
   @Promise("25.3")
   @Test
