@@ -46,7 +46,7 @@ public final class QueueAges {
   private static synchronized long update(Cell cell, Object newest, long now) {
     Map<Cell, List<Sighting>> byCell = allSightings == null ? new WeakHashMap<>() : allSightings;
     var sightings = byCell.getOrDefault(cell, new ArrayList<>(0));
-    sightings.removeIf(sighting -> !isQueued(cell, sighting.node.get()));
+    for (var all = sightings.iterator(); all.hasNext();) if (!isQueued(cell, all.next().node.get())) all.remove();
     long age = sightings.isEmpty() ? 0 : Math.max(0, now - sightings.getFirst().nanos);
     if (newest != null && isDue(sightings, newest, now, age))
       sightings.add(new Sighting(new WeakReference<>(newest), now));
