@@ -55,7 +55,7 @@ final class SleepingHandlers {
     return DurableQuestion.of("durable-sleep", "heap of each of 20,000 handlers that sleep for a day",
         SleepingHandlers::measure,
         MeasurementBudget.atMost(7_500, 3_000, "heap of a sleeping handler", DURABLE, ""),
-        MeasurementBudget.atMost(9_500, 3_000, "heap of a sleeping handler after a restart", RESTARTED, ""))
+        MeasurementBudget.atMost(8_500, 3_000, "heap of a sleeping handler after a restart", RESTARTED, ""))
         .inOneProcess();
   }
 
