@@ -5,8 +5,6 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.InetSocketAddress;
 import java.net.Socket;
-import java.util.Optional;
-import javax.net.ssl.SSLSession;
 
 /** Transfers the bytes of a socket without encryption. */
 public final class PlainTransport implements Transport {
@@ -22,14 +20,6 @@ public final class PlainTransport implements Transport {
       socket.setTcpNoDelay(true);
     } catch (IOException firstReadFails) {}
   }
-
-  @Override
-  public boolean needsHandshake() {
-    return false;
-  }
-
-  @Override
-  public void handshake() {}
 
   @Override
   public int read(byte[] bytes, int offset, int length) throws IOException {
@@ -78,14 +68,6 @@ public final class PlainTransport implements Transport {
   }
 
   @Override
-  public boolean hasCloseNotify() {
-    return false;
-  }
-
-  @Override
-  public void sendCloseNotify() {}
-
-  @Override
   public void resetOnClose() {
     resetOnClose(socket);
   }
@@ -115,10 +97,5 @@ public final class PlainTransport implements Transport {
   @Override
   public InetSocketAddress remoteAddress() {
     return (InetSocketAddress) socket.getRemoteSocketAddress();
-  }
-
-  @Override
-  public Optional<SSLSession> tls() {
-    return Optional.empty();
   }
 }

@@ -8,7 +8,8 @@ import javax.net.ssl.SSLSession;
 /**
  * Transfers the bytes between a client and this process, plainly or through TLS. One thread calls
  * {@link #read}, {@link #available}, {@link #arrivedBytes} and {@link #hasUnread}. One thread at a
- * time writes and ends the output. Any thread may call the other methods.
+ * time writes and ends the output. Any thread may call the other methods. The default methods suit
+ * a transport without TLS.
  */
 interface Transport {
 
@@ -23,10 +24,12 @@ interface Transport {
   }
 
   /** Returns whether {@link #handshake} does anything. */
-  boolean needsHandshake();
+  default boolean needsHandshake() {
+    return false;
+  }
 
   /** Negotiates with the other side. Called before all reads and writes. */
-  void handshake() throws IOException;
+  default void handshake() throws IOException {}
 
   int read(byte[] bytes, int offset, int length) throws IOException;
 
@@ -51,10 +54,12 @@ interface Transport {
   void endInput();
 
   /** Returns whether {@link #sendCloseNotify} does anything. */
-  boolean hasCloseNotify();
+  default boolean hasCloseNotify() {
+    return false;
+  }
 
   /** Tells the client, in a way that an attacker cannot forge, that no more bytes follow. */
-  void sendCloseNotify() throws IOException;
+  default void sendCloseNotify() throws IOException {}
 
   /** Ends the output; later writes fail. */
   void endOutput() throws IOException;
@@ -72,5 +77,7 @@ interface Transport {
   InetSocketAddress remoteAddress();
 
   /** Returns the TLS session; empty without TLS. */
-  Optional<SSLSession> tls();
+  default Optional<SSLSession> tls() {
+    return Optional.empty();
+  }
 }

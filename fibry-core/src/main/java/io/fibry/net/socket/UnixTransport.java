@@ -11,10 +11,8 @@ import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 import java.util.Arrays;
-import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
-import javax.net.ssl.SSLSession;
 
 /**
  * Transfers the bytes of a Unix domain socket without encryption.
@@ -80,14 +78,6 @@ final class UnixTransport implements Transport, UnixPoller.Waiters {
       throw new AssertionError(impossible);
     }
   }
-
-  @Override
-  public boolean needsHandshake() {
-    return false;
-  }
-
-  @Override
-  public void handshake() {}
 
   // ---- waits
 
@@ -309,14 +299,6 @@ final class UnixTransport implements Transport, UnixPoller.Waiters {
     channel.shutdownOutput();
   }
 
-  @Override
-  public boolean hasCloseNotify() {
-    return false;
-  }
-
-  @Override
-  public void sendCloseNotify() {}
-
   // ---- the end
 
   @Override
@@ -338,10 +320,5 @@ final class UnixTransport implements Transport, UnixPoller.Waiters {
   @Override
   public InetSocketAddress remoteAddress() {
     return CLIENT;
-  }
-
-  @Override
-  public Optional<SSLSession> tls() {
-    return Optional.empty();
   }
 }
