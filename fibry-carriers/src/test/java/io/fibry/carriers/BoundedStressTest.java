@@ -1,18 +1,15 @@
 package io.fibry.carriers;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
-
 import io.fibry.Actor;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
-import io.fibry.support.Patience;
+import io.fibry.support.RandomProgram;
 import io.fibry.support.Soak;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
@@ -29,38 +26,28 @@ class BoundedStressTest {
 
   private record Work(int sender, long number, long seed) {}
 
-  /** One random program, which its seed decides. */
-  private static final class RandomProgram {
-    private final long seed;
+  private static final class BoundedProgram {
+    private final RandomProgram program;
     private final ActorScope scope = ActorSystem.openScope("bounded");
     private final List<Actor<Work>> actors = new ArrayList<>();
-    private final AtomicLong sent = new AtomicLong();
-    private final AtomicLong handled = new AtomicLong();
-    private final AtomicLong disorders = new AtomicLong();
-    private final AtomicLong overlaps = new AtomicLong();
 
-    RandomProgram(long seed) {
-      this.seed = seed;
-      var random = new Random(seed);
+    BoundedProgram(RandomProgram program) {
+      this.program = program;
+      var random = new Random(program.seed());
       for (int i = 0; i < ACTORS; i++) {
         int own = i;
         int pauseRate = 1 << random.nextInt(11); // one of so many messages takes long
-        var last = new long[SENDERS + ACTORS];
+        var receiver = program.newReceiver(SENDERS + ACTORS);
         var numbers = new long[ACTORS];
-        var isBusy = new boolean[1];
         actors.add(scope.anonymous().mailbox(Mailbox.bounded(1 << random.nextInt(8), Overflow.BLOCK))
             .newActor((Work work) -> {
-              if (isBusy[0]) overlaps.incrementAndGet();
-              isBusy[0] = true;
-              if (work.number() <= last[work.sender()]) disorders.incrementAndGet();
-              last[work.sender()] = work.number();
+              receiver.begin(work.sender(), work.number());
               if ((work.seed() & pauseRate - 1) == 0) pause(new Random(work.seed()));
               if (own + 1 < ACTORS && work.seed() % 3 != 0) {
-                int receiver = own + 1 + (int) (work.seed() >>> 33) % (ACTORS - own - 1);
-                send(SENDERS + own, receiver, ++numbers[receiver], next(work.seed()));
+                int next = own + 1 + (int) (work.seed() >>> 33) % (ACTORS - own - 1);
+                send(SENDERS + own, next, ++numbers[next], next(work.seed()));
               }
-              isBusy[0] = false;
-              handled.incrementAndGet();
+              receiver.end();
             }));
       }
     }
@@ -82,12 +69,12 @@ class BoundedStressTest {
     }
 
     private void send(int sender, int receiver, long number, long workSeed) {
-      sent.incrementAndGet();
+      program.countSent(1);
       actors.get(receiver).sendMessage(new Work(sender, number, workSeed));
     }
 
     private void sendAll(int sender) {
-      var choices = new Random(seed * SENDERS + sender);
+      var choices = new Random(program.seed() * SENDERS + sender);
       int receiver = choices.nextInt(ACTORS);
       int pauseRate = 1 << choices.nextInt(11);
       long workSeed = choices.nextLong();
@@ -102,21 +89,17 @@ class BoundedStressTest {
       try (scope) {
         var starter = scope.anonymous().newActor((Integer sender) -> Thread.startVirtualThread(() -> {
           sendAll(sender);
-          handled.incrementAndGet();
+          program.countHandled();
         }));
-        sent.addAndGet(SENDERS); // so that the numbers are equal only after all senders have ended
+        program.countSent(SENDERS); // so that the numbers are equal only after all senders have ended
         for (int i = 0; i < SENDERS; i++) starter.sendMessage(i);
-        Patience.progress("messages were lost, fibry.seed=" + seed, handled::get, () -> handled.get() == sent.get());
-        assertEquals(0, disorders.get(), () -> "wrong order, fibry.seed=" + seed);
-        assertEquals(0, overlaps.get(), () -> "two messages at a time, fibry.seed=" + seed);
+        program.awaitMessages();
       }
     }
   }
 
   private static void runPrograms(int count) {
-    long seed = Long.getLong("fibry.seed", System.nanoTime());
-    System.out.println("fibry.seed=" + seed);
-    for (int i = 0; i < count; i++) new RandomProgram(seed + i).run();
+    RandomProgram.runAll(count, program -> new BoundedProgram(program).run());
   }
 
   @Test

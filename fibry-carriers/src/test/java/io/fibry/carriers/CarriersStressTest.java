@@ -7,6 +7,7 @@ import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.ActorWithReturn;
 import io.fibry.support.Patience;
+import io.fibry.support.RandomProgram;
 import io.fibry.support.Soak;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,23 +28,18 @@ class CarriersStressTest {
 
   private record Work(int sender, long number, int depth, long seed) {}
 
-  /** One random program, which its seed decides. */
-  private static final class RandomProgram {
-    private final long seed;
+  private static final class MixedProgram {
+    private final RandomProgram program;
     private final Random outside;
     private final ActorScope scope = ActorSystem.openScope("stress");
     private final List<Actor<Work>> workers = new ArrayList<>();
     private final List<ActorWithReturn<Work, Long>> helpers = new ArrayList<>();
     private final ReentrantLock lock = new ReentrantLock();
-    private final AtomicLong sent = new AtomicLong();
-    private final AtomicLong handled = new AtomicLong();
-    private final AtomicLong disorders = new AtomicLong();
-    private final AtomicLong overlaps = new AtomicLong();
     private final AtomicLong[] numbers = new AtomicLong[ACTORS + 1];
 
-    RandomProgram(long seed) {
-      this.seed = seed;
-      this.outside = new Random(seed);
+    MixedProgram(RandomProgram program) {
+      this.program = program;
+      this.outside = new Random(program.seed());
       for (int i = 0; i < numbers.length; i++) numbers[i] = new AtomicLong();
       for (int i = 0; i < ACTORS; i++) {
         int own = i;
@@ -51,16 +47,11 @@ class CarriersStressTest {
           act(new Random(work.seed()));
           return work.number() + own;
         }));
-        var last = new long[ACTORS + 1];
-        var isBusy = new boolean[1];
+        var receiver = program.newReceiver(ACTORS + 1);
         workers.add(scope.anonymous().newActor((Work work) -> {
-          if (isBusy[0]) overlaps.incrementAndGet();
-          isBusy[0] = true;
-          if (work.number() <= last[work.sender()]) disorders.incrementAndGet();
-          last[work.sender()] = work.number();
+          receiver.begin(work.sender(), work.number());
           handle(own, work);
-          isBusy[0] = false;
-          handled.incrementAndGet();
+          receiver.end();
         }));
       }
     }
@@ -119,7 +110,7 @@ class CarriersStressTest {
 
     /** Only one thread at a time sends as this sender, so its numbers have an order. */
     private void send(int sender, int receiver, int depth, long workSeed) {
-      sent.incrementAndGet();
+      program.countSent(1);
       workers.get(receiver).sendMessage(new Work(sender, numbers[sender].incrementAndGet(), depth, workSeed));
     }
 
@@ -129,17 +120,13 @@ class CarriersStressTest {
           send(ACTORS, outside.nextInt(ACTORS), DEPTH, outside.nextLong());
           if (outside.nextInt(10) == 0) LockSupport.parkNanos(outside.nextInt(2_000_000)); // the carriers sleep
         }
-        Patience.progress("messages were lost, fibry.seed=" + seed, handled::get, () -> handled.get() == sent.get());
-        assertEquals(0, disorders.get(), () -> "wrong order, fibry.seed=" + seed);
-        assertEquals(0, overlaps.get(), () -> "two messages at a time, fibry.seed=" + seed);
+        program.awaitMessages();
       }
     }
   }
 
   private static void runPrograms(int count) {
-    long seed = Long.getLong("fibry.seed", System.nanoTime());
-    System.out.println("fibry.seed=" + seed);
-    for (int i = 0; i < count; i++) new RandomProgram(seed + i).run();
+    RandomProgram.runAll(count, program -> new MixedProgram(program).run());
   }
 
   @Test
