@@ -35,11 +35,12 @@ import org.jspecify.annotations.Nullable;
  * continuation after a yield. The third is the continuation of a sender that is unparked because
  * its message has entered such a mailbox. In most cases the drain unparks the sender; a thread that
  * removes a message may do so, too. A sender that continues to send must wait soon anyway. So it
- * and the actor take turns on one carrier, and no message moves to another processor. If a sender
- * computes instead, the near drain waits until the watch finds it late. A few near entries, without
- * other entries in their queue, wake no carrier. They are not stolen before the watch finds the
- * first of them late. Near entries among others are treated as any entries, because they must not
- * hold the others up.
+ * and the actor take turns on one carrier, and no message moves to another processor. A drain that
+ * has woken a sender and finds no more messages yields, so that it continues when the sender has
+ * filled the mailbox again. If a sender computes instead, the near drain waits until the watch
+ * finds it late. A few near entries, without other entries in their queue, wake no carrier. They
+ * are not stolen before the watch finds the first of them late. Near entries among others are
+ * treated as any entries, because they must not hold the others up.
  *
  * <p><b>Why a ForkJoinPool.</b> The JDK asks the scheduler of a virtual thread for timers only if
  * it is a ForkJoinPool (Java 25). A thread that waits in a queue of the JDK spins before it parks,

@@ -263,6 +263,11 @@ class GuardedCell extends ActorCell {
   }
 
   @Override
+  protected Object nextOfWokenSender() {
+    return queue.awaitWokenSender() ? queue.poll() : null;
+  }
+
+  @Override
   protected boolean release(Object node) {
     return queue.release();
   }

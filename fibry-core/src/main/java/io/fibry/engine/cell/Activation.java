@@ -316,7 +316,7 @@ final class Activation extends HandlerContext implements WokenDrain {
         suspend(decision);
         return;
       }
-      if (decision == FailureHandler.CONTINUE) node = next();
+      if (decision == FailureHandler.CONTINUE) node = next(null);
       if (node != null) giveWay();
     } finally {
       makeCurrent(outer);
@@ -334,7 +334,7 @@ final class Activation extends HandlerContext implements WokenDrain {
       handle(node, Cell.OPEN);
       mustRunHooks = false;
       cell.hooksPending = true; // before the release: the drain of a later message may have to run the hooks
-      node = next();
+      node = next(null);
     }
     if (node != null) handBack();
     else if (cell.finishWithoutWork()) hooksBegun = true;
@@ -354,7 +354,7 @@ final class Activation extends HandlerContext implements WokenDrain {
         suspend(decision);
         return;
       }
-      node = next();
+      node = next(slice);
       if (node == null) break;
       if (mayHoldHandOver) startHandedOver();
       if (credit == 0) {
@@ -376,9 +376,15 @@ final class Activation extends HandlerContext implements WokenDrain {
   /**
    * Returns the next node. Returns null if no message waits, and the right to run has been
    * released.
+   *
+   * @param slice the time slice of this drain, or null if it may not yield
    */
-  private Object next() {
+  private Object next(TimeSlice slice) {
     Object next = cell.next(node, unsettledCount >= MIN_STREAK);
+    if (next == null && slice != null && ownsThread && !mustRunHooks && thread.isVirtual()) {
+      next = cell.nextOfWokenSender();
+      if (next != null) slice.restart(); // the sender has run meanwhile
+    }
     if (next != null) return next;
     pauseWork();
     if (cell.release(node)) return null;

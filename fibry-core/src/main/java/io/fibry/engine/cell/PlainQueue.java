@@ -302,6 +302,14 @@ abstract class PlainQueue implements Rescuable {
     return node instanceof Envelope envelope ? envelope.next : ((RequestFuture<?>) node).next;
   }
 
+  /**
+   * Called by a drain on a fiber that has found no next node. If the drain has woken a sender that
+   * waits for its carrier, lets the sender run first, and then returns the next node, or null.
+   */
+  protected Object nextOfWokenSender() {
+    return null;
+  }
+
   /** Called by the drain with the mean time of its last messages, in nanoseconds. */
   protected void recordMessageTime(long nanos) {}
 

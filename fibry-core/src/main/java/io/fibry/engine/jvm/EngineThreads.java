@@ -131,6 +131,16 @@ public final class EngineThreads {
   }
 
   /**
+   * Lets the entries run that wait for the carrier of this fiber, if it is on our carriers. The
+   * fiber then continues there.
+   */
+  public static void yieldNear() {
+    try {
+      leaveCarrier(YIELD_NEAR);
+    } catch (OutOfMemoryError noMemory) {} // the fiber continues at once
+  }
+
+  /**
    * Yields if {@code nanos} is 0 or {@link #YIELD_NEAR}, otherwise parks. Spins if the stack is too
    * small for a yield or park.
    */

@@ -31,9 +31,12 @@ import java.util.function.Predicate;
  * right to run to one of them.
  *
  * <p><b>Taken messages.</b> From such a mailbox, the drain takes several messages at once, and then
- * begins each without the monitor ({@link TakenMessages}). A drain counts a departure, and then
- * reads whether senders are blocked. A sender joins the blocked senders, and then reads the count.
- * So at least one of the two threads sees the other, and lets the sender's entry in.
+ * begins each without the monitor ({@link TakenMessages}). Before it takes the monitor for the next
+ * messages, it checks without the monitor whether there are any. If it misses an entry, {@link
+ * #release} finds this entry under the monitor, and the drain keeps the right to run. A drain
+ * counts a departure, and then reads whether senders are blocked. A sender joins the blocked
+ * senders, and then reads the count. So at least one of the two threads sees the other, and lets
+ * the sender's entry in.
  *
  * <p><b>Failure.</b> A StackOverflowError under the monitor would leave a change half done, so
  * callers probe the stack of a user's thread first. Only {@link #enter} probes the stack itself, so
@@ -79,6 +82,9 @@ public class GuardedQueue<E> {
   private final TakenMessages<E> taken; // null if `arrivals` is
   // whether the last thread that got RUN was on a carrier; a hint for the drain
   private boolean isWokenOnCarrier;
+  // whether a near sender was woken since the drain last waited for one; a hint for the drain
+  private boolean hasWokenSender;
+  private final AdaptiveSpin senderYield; // null if `arrivals` is; used by the drain
   private final SelectiveReceive<E> selectiveReceive;
   private final WaitEstimator waitEstimator; // null: the mailbox has no maximum wait
   private final BiFunction<Object, Object, E> toElement;
@@ -104,6 +110,7 @@ public class GuardedQueue<E> {
     this.taken = needsMonitor ? null : new TakenMessages<>();
     this.arrivals = needsMonitor ? null : new ArrivalBuffer<>(mailbox.capacity(), taken);
     this.toElement = needsMonitor ? null : toElement;
+    this.senderYield = needsMonitor ? null : new AdaptiveSpin();
     this.occupiedPlaces = needsMonitor ? new OccupiedPlaces(mailbox) : null;
     this.order = new TakeOrder<>(mailbox);
   }
@@ -262,12 +269,24 @@ public class GuardedQueue<E> {
 
   private E takeMeasured() {
     taken.endSample();
+    if (!mayHaveEntry()) return null;
     E item = takeFirst();
     if (item != null && taken.first == null) taken.beginSample();
     return item;
   }
 
-  /** Takes the first entry. If it is a message, takes the messages behind it, too. */
+  /**
+   * Returns whether an entry seems to wait. Called without the monitor, so the result is a hint:
+   * {@link #release} looks again.
+   */
+  private boolean mayHaveEntry() {
+    return arrivals.hasNew() || order.chain.head != null;
+  }
+
+  /**
+   * Takes the first entry. If it is a message, takes the messages behind it, too, and the messages
+   * of the senders that get space by it.
+   */
   private synchronized E takeFirst() {
     var entry = first();
     if (entry == null) return null;
@@ -275,12 +294,28 @@ public class GuardedQueue<E> {
     if (count == 0) return take(entry);
     entryCount -= count;
     E item = taken.begin(toElement);
+    if (blockedSenders.isEmpty()) return item;
     promoteBlocked();
+    entryCount -= taken.takeFrom(order.chain);
     return item;
   }
 
+  /** Spins for an entry. Called by a drain that has handled many messages and has found no more. */
   public boolean awaitNew() {
     return arrivals != null && !(isWokenOnCarrier && isNearSenders()) && arrivals.awaitNew();
+  }
+
+  /**
+   * If a sender was woken and waits for this carrier, lets the sender run first. Called by a drain
+   * on a fiber that has found no more entries. So the sender fills the mailbox again, and the drain
+   * continues without a new activation. Returns whether an entry seems to wait.
+   */
+  public boolean awaitWokenSender() {
+    if (!hasWokenSender) return false;
+    hasWokenSender = false;
+    if (!senderYield.mayStart()) return false;
+    EngineThreads.yieldNear();
+    return senderYield.record(mayHaveEntry());
   }
 
   public void recordMessageTime(long nanos) {
@@ -489,7 +524,9 @@ public class GuardedQueue<E> {
       var entry = blockedSenders.first();
       blockedSenders.remove(entry);
       add(entry, 0); // time 0, because a queue with a wait estimator blocks no sender
-      tryWake(entry, isNearSenders());
+      boolean isNear = isNearSenders();
+      if (isNear && EngineThreads.isOnCarriers(entry.sender)) hasWokenSender = true;
+      tryWake(entry, isNear);
     }
   }
 

@@ -35,7 +35,10 @@ final class TakenMessages<E> extends TakenMessagesFields<E> {
 
   long p10, p11, p12, p13, p14, p15, p16, p17;
 
-  /** Takes messages from the head of the chain, under the monitor. Returns their number. */
+  /**
+   * Takes messages from the head of the chain, behind the messages that are taken already. Called
+   * by the drain under the monitor. Returns the number of messages that it took.
+   */
   int takeFrom(EntryChain<E> chain) {
     int count = 0;
     var firstEntry = chain.head;
@@ -53,7 +56,9 @@ final class TakenMessages<E> extends TakenMessagesFields<E> {
     chain.head = entry;
     if (entry == null) chain.tail = null;
     else entry.previous = null;
-    first = firstEntry;
+    if (first == null) first = firstEntry;
+    else last.next = firstEntry;
+    last = lastEntry;
     return count;
   }
 
@@ -143,6 +148,7 @@ abstract class TakenMessagesFields<E> extends TakenMessagesPadding {
   int messageNanos; // mean time of a message; 0: unknown. Written by the drain, read by all
   volatile long departed; // number of departed entries; written by the drain and under the monitor, read by senders
   QueueEntry<E> first; // null: no messages are taken; written by the drain, also read under the monitor
+  QueueEntry<E> last; // the last taken message, meaningful while `first` is not null; used by the drain
   int singleCount; // number of single messages that the drain has taken; used by the drain
   long sampleStart; // nanoTime when the measured single message was taken; 0: none. Used by the drain
 }

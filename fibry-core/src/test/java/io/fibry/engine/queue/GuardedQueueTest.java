@@ -120,6 +120,23 @@ class GuardedQueueTest {
   }
 
   @Test
+  void drainTakesMessagesOfSendersThatItLetsInBehindOthers() {
+    var queue = new GuardedQueue<String>(Mailbox.bounded(2, Overflow.BLOCK), System::nanoTime,
+        (message, baggage) -> (String) message);
+    for (var message : List.of("a", "b", "c", "d")) queue.offer(MessageEntry.of(message, null), true);
+
+    assertEquals("a", queue.poll());
+
+    assertEquals(2, queue.size());
+    assertEquals(2, queue.entryCount());
+    assertEquals(List.of("b", "c"), queue.queued(9));
+    for (var message : List.of("b", "c", "d")) assertEquals(message, queue.poll());
+    assertNull(queue.poll());
+    assertTrue(queue.release());
+    assertEquals(0, queue.entryCount());
+  }
+
+  @Test
   void messageThatDrainTookIsNotWithdrawn() {
     var queue = queueOfMessages(9, "a");
     QueueEntry<String> entry = MessageEntry.of("b", null);

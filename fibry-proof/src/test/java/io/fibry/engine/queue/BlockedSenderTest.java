@@ -97,6 +97,31 @@ class BlockedSenderTest {
     });
   }
 
+  /** The drain takes the message of the sender that it lets in together with its first message. */
+  @Test
+  void drainTakesMessageOfSenderThatItLetsIn() {
+    Schedules.modelCheck(20 * SCHEDULES, () -> {
+      var queue = new GuardedQueue<String>(Mailbox.bounded(1, Overflow.BLOCK), System::nanoTime,
+          (message, unused) -> (String) message);
+      queue.offer(MessageEntry.of("first", null), true);
+      var sender = new Sender(queue, MessageEntry.of("second", null));
+
+      var thread = Schedules.start(sender);
+      String first = queue.poll();
+      int count = queue.entryCount();
+      String second = queue.poll();
+      boolean isReleased = second == null && queue.release();
+      Schedules.join(thread);
+
+      assertEquals("first", first);
+      assertTrue(count <= 1, () -> count + " messages in a queue of capacity 1");
+      assertEquals("second", second != null ? second : queue.poll());
+      // after a release, the sender got the right to run, and its result was RUN
+      assertTrue(sender.isAccepted || isReleased);
+      assertEquals(0, queue.entryCount());
+    });
+  }
+
   @Test
   void blockedElementIsRefusedOrAcceptedWhenQueueCloses() {
     Schedules.modelCheck(SCHEDULES, () -> {
