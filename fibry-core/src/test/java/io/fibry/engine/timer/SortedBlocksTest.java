@@ -58,7 +58,7 @@ class SortedBlocksTest {
 
   @Test
   void stackOverflowWhileAddingLosesNoElement() {
-    var added = new int[100_000];
+    var added = new int[200 * 16_384]; // the stack of a round has 256 KiB, and a call takes at least 16 bytes
     var counts = new int[2]; // of numbers that were made, and of elements that were added
     var edge = new StackEdge(random);
 
