@@ -93,7 +93,7 @@ public abstract class TimerNode implements Comparable<TimerNode> {
    * cancelled. Called by {@link #fire}.
    */
   protected final void startAgainIn(TimerQueue queue) {
-    if (endRun()) queue.addAgain(this);
+    if (endRun()) queue.addWaiting(this);
   }
 
   final int state() {

@@ -65,7 +65,7 @@ public final class TimerQueue implements Runnable {
   // The fields up to `lastNumber` are used by the timer thread only
   private final SortedBlocks<TimerNode> sorted;
   private TimerNode stack; // nodes of a large inbox whose order is not reversed yet; null if there are none
-  private TimerNode arrived; // the other nodes of a large inbox, which are linked, the first node of all last
+  private TimerNode arrived; // other nodes of the inbox, in the order in which they were added
   private int arrivedSize; // the number of nodes of `stack` and `arrived`
   private final TimerList toSort = new TimerList(); // due before the horizon, to be sorted
   private final TimerList unsorted = new TimerList();
@@ -275,41 +275,43 @@ public final class TimerQueue implements Runnable {
    */
   private void takeInbox(int portion) {
     var top = inbox.get();
-    if (top != null && top.depth <= PORTION) takeAll(inbox.getAndSet(null));
+    if (top != null && top.depth <= PORTION) takeSmallInbox();
     else if (top != null && arrivedSize == 0) {
       stack = inbox.getAndSet(null);
       arrivedSize = stack.depth;
     }
-    for (int i = 0; i < portion && stack != null; i++) {
+    reverse(portion);
+    if (stack == null) takeArrived(portion);
+  }
+
+  /** Takes the inbox before the nodes of a large inbox that are not taken yet. */
+  private void takeSmallInbox() {
+    var rest = stack;
+    stack = inbox.getAndSet(null);
+    int count = stack.depth;
+    arrivedSize += count;
+    reverse(count);
+    takeArrived(count);
+    stack = rest;
+  }
+
+  /** Moves up to {@code limit} nodes of `stack` to `arrived`, and so reverses their order. */
+  private void reverse(int limit) {
+    for (int i = 0; i < limit && stack != null; i++) {
       var node = stack;
       stack = node.nextInQueue;
       node.nextInQueue = arrived;
       arrived = node;
     }
-    if (stack != null) return;
-    for (int i = 0; i < portion && arrived != null; i++) {
+  }
+
+  private void takeArrived(int limit) {
+    for (int i = 0; i < limit && arrived != null; i++) {
       var node = arrived;
       arrived = node.nextInQueue;
       node.nextInQueue = null;
       arrivedSize--;
       take(node);
-    }
-  }
-
-  /** Takes all nodes of a stack, in the order in which they were added. */
-  private void takeAll(TimerNode top) {
-    TimerNode first = null;
-    for (var node = top; node != null;) {
-      var next = node.nextInQueue;
-      node.nextInQueue = first;
-      first = node;
-      node = next;
-    }
-    for (var node = first; node != null;) {
-      var next = node.nextInQueue;
-      node.nextInQueue = null;
-      take(node);
-      node = next;
     }
   }
 
@@ -322,14 +324,10 @@ public final class TimerQueue implements Runnable {
     } else if (state == TimerNode.SORTED + TimerNode.CLOSED) sorted.remove(node);
   }
 
-  private void addWaiting(TimerNode node) {
+  /** Adds a waiting timer that is in no list: a new timer, or a repeated timer that has run. */
+  void addWaiting(TimerNode node) {
     if (node.dueAt - horizon < 0) toSort.add(node);
     else unsorted.add(node);
-  }
-
-  /** Adds a repeated timer that has run. */
-  void addAgain(TimerNode node) {
-    addWaiting(node);
   }
 
   private void sortDue() {
