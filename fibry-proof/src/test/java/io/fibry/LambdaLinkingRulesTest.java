@@ -32,7 +32,6 @@ class LambdaLinkingRulesTest {
       "cell/ExitSignal.publicFuture", // creates a future for a user
       "cell/PublicExitFuture.defaultExecutor", // creates a future for a user
       "cell/PublicExitFuture.notifyCallbacks", // notifies on the current thread if a lambda fails
-      "cell/ColdState.hasDueTimer", // statistics
       "cell/FailureHandler.restart", "cell/FailureHandler.report", // in simulations only
       "cell/Watches.watch", // called by a handler
       "jvm/GuaranteedStart.watch", // in simulations only

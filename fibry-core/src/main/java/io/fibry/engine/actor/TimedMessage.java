@@ -33,7 +33,6 @@ public class TimedMessage extends AttachedTimer implements Runnable {
   // the timer of another clock; written when the timer starts, read to cancel it. Null if this
   // object is in the queue of the system's scheduler
   private volatile Scheduler.Timer timer;
-  private volatile boolean isSent; // false -> true after the send; stays false if the message is periodic
 
   TimedMessage(Cell cell, Object message, long dueNanos) {
     super(dueNanos);
@@ -184,7 +183,6 @@ public class TimedMessage extends AttachedTimer implements Runnable {
 
   void afterRun() {
     var owner = cell;
-    isSent = true;
     clear();
     owner.extras().removeTimer(this);
   }
@@ -201,11 +199,6 @@ public class TimedMessage extends AttachedTimer implements Runnable {
   @Override
   protected boolean isAfter(AttachedTimer other) {
     return false;
-  }
-
-  @Override
-  protected final boolean hasRun() {
-    return isSent;
   }
 
   @Override

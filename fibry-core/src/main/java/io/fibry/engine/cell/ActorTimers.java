@@ -2,75 +2,133 @@ package io.fibry.engine.cell;
 
 import java.util.HashMap;
 import java.util.Map;
-import java.util.function.Predicate;
+import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * The timers of an actor in the order in which they were set, at most one for each key. A linked
- * list without node objects, because an actor may have millions of timers. Guarded by the actor's
- * extras until the end has begun; then only the thread that ends the actor uses it.
+ * list without node objects, because an actor may have millions of timers. Any thread sets and
+ * removes timers without a lock. Only the map of keys is guarded by the monitor of the extras.
+ *
+ * <p><b>Structure.</b> A stack: this reference is the newest timer. Each timer has a link to the
+ * next older one. Setting a timer is one compare-and-set. Removing a timer marks it forever, and
+ * then links its newer neighbor to its older neighbor by plain writes. The list has ended if the
+ * reference is this object itself.
+ *
+ * <p><b>Links are always right.</b> A link leads to an older timer, and all timers between the two
+ * are marked. This stays true, because no timer is added between others, and no mark is cleared. So
+ * each link that was ever written skips only removed timers, even if a thread writes it late. The
+ * link {@code newer} leads to a newer timer by the same rule. It is written after the
+ * compare-and-set, because a failed attempt leaves no newer timer. A missing link {@code newer}
+ * only means that the timer stays linked for longer.
+ *
+ * <p><b>No timer is lost.</b> The thread of a timer that fires may remove it before it was added.
+ * Such a timer has no link {@code newer} and is not the newest, so no link is written. The adding
+ * thread sees the mark, and removes the timer once more.
+ *
+ * <p><b>Removed timers leave.</b> If two threads remove neighbors at the same time, one of the two
+ * may stay linked until one of its neighbors is removed. Such a timer has no message.
+ *
+ * <p><b>Refused.</b> A list under the monitor of the extras: a timer that is set and removed then
+ * takes four atomic operations more.
  */
-final class ActorTimers {
-  private AttachedTimer first; // null if there are no timers
-  private AttachedTimer last;
-  private Map<Object, AttachedTimer> keyed = Map.of(); // replaced by a mutable map when first needed
+final class ActorTimers extends AtomicReference<Object> {
+  private static final long serialVersionUID = 1;
+
+  private transient Map<Object, AttachedTimer> keyed = Map.of(); // replaced by a mutable map when first needed
 
   boolean isEmpty() {
-    return first == null;
+    var newest = get();
+    return newest == this || firstOf(newest) == null;
+  }
+
+  /** Returns the first timer that is not removed, from the given timer to the oldest, or null. */
+  private static AttachedTimer firstOf(Object newest) {
+    var timer = (AttachedTimer) newest;
+    while (timer != null && timer.isRemoved()) timer = timer.older;
+    return timer;
   }
 
   /**
-   * Adds a started timer, unless it has already run, and removes the earlier timer with an equal
-   * key. If a timer that was set later has this key, that timer stays, and the given timer is not
-   * added. This happens if the given timer runs before this call, and the handler of its message
-   * sets a new timer with the same key. Returns the timer that the caller must cancel, or null.
+   * Adds a started timer without a key, unless it was removed because it has run. Returns false if
+   * the list has ended.
+   */
+  boolean add(AttachedTimer timer) {
+    if (timer.isRemoved()) return true;
+    AttachedTimer older;
+    Object newest;
+    do {
+      newest = get();
+      if (newest == this) return false;
+      older = firstOf(newest);
+      timer.older = older;
+    } while (!compareAndSet(newest, timer));
+    if (older != null) {
+      older.setNewer(timer);
+      if (older.isRemoved()) unlink(older); // perhaps removed before it had this link
+    }
+    if (timer.isRemoved()) unlink(timer); // has run before it was added
+    return true;
+  }
+
+  /**
+   * Adds a started timer with a key, and removes the earlier timer with an equal key. If a timer
+   * that was set later has this key, that timer stays, and the given timer is not added. This
+   * happens if the given timer runs before this call, and the handler of its message sets a new
+   * timer with the same key. Returns the timer that the caller must cancel, or null. The list must
+   * not have ended.
    */
   AttachedTimer put(AttachedTimer timer) {
     var key = timer.key();
-    var sameKey = key == null ? null : keyed.get(key);
+    var sameKey = keyed.get(key);
     if (sameKey != null && sameKey.isAfter(timer)) return timer;
-    if (sameKey != null) remove(sameKey);
-    if (!timer.hasRun()) add(timer);
+    if (sameKey != null) {
+      keyed.remove(key);
+      remove(sameKey);
+    }
+    if (timer.isRemoved()) return sameKey;
+    if (keyed.isEmpty()) keyed = new HashMap<>();
+    keyed.put(key, timer);
+    add(timer);
     return sameKey;
   }
 
-  private void add(AttachedTimer timer) {
-    var key = timer.key();
-    if (key != null) {
-      if (keyed.isEmpty()) keyed = new HashMap<>();
-      keyed.put(key, timer);
-    }
-    timer.previous = last;
-    if (last == null) first = timer;
-    else last.next = timer;
-    last = timer;
+  void removeKey(AttachedTimer timer) {
+    keyed.remove(timer.key(), timer);
   }
 
-  /** Removes the timer; does nothing if it was removed before. */
+  /** Removes the timer; does nothing if it was removed before, or is not added yet. */
   void remove(AttachedTimer timer) {
-    var previous = timer.previous;
-    var next = timer.next;
-    if (previous == null && first != timer) return;
-    if (timer.key() != null) keyed.remove(timer.key());
-    if (previous == null) first = next;
-    else previous.next = next;
-    if (next == null) last = previous;
-    else next.previous = previous;
-    timer.previous = timer.next = null;
+    timer.markRemoved();
+    unlink(timer);
   }
 
-  boolean anyMatch(Predicate<AttachedTimer> condition) {
-    for (var timer = first; timer != null; timer = timer.next) if (condition.test(timer)) return true;
+  private void unlink(AttachedTimer timer) {
+    if (get() != timer || !compareAndSet(timer, firstOf(timer.older))) {
+      var newer = timer.newer();
+      if (newer == null) return; // not added, or the thread that adds the newer timer sees the mark
+      for (var next = newer; next != null && newer.isRemoved(); next = next.newer()) newer = next;
+      var older = firstOf(timer.older); // read now, because only an added timer has the right link
+      newer.older = older;
+      if (older != null) older.setNewer(newer);
+    }
+    timer.setNewer(null); // a user's reference to a removed timer must not keep newer timers in memory
+  }
+
+  boolean hasDue(long now) {
+    var newest = get();
+    if (newest == this) return false;
+    for (var timer = firstOf(newest); timer != null; timer = firstOf(timer.older)) if (timer.isDue(now)) return true;
     return false;
   }
 
-  /**
-   * Removes and returns the first timer, or returns null if no timer is left. Called at the end of
-   * the actor, after which no timer is added. Unlinks the timer: a user's reference to one timer
-   * must not keep other timers in memory.
-   */
-  AttachedTimer poll() {
-    var timer = first;
-    if (timer != null) remove(timer);
-    return timer;
+  /** Ends the list if it is empty, and returns whether this call has ended it. */
+  boolean endIfEmpty() {
+    var newest = get();
+    return newest != this && firstOf(newest) == null && compareAndSet(newest, this);
+  }
+
+  /** Ends the list, and returns its newest timer, or null. Called once. */
+  AttachedTimer end() {
+    return (AttachedTimer) getAndSet(this);
   }
 }

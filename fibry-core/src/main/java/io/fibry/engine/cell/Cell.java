@@ -658,16 +658,16 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     var extras = extras();
     var parts = extras.beginEnd();
     if (parts == null) return;
-    var unsentMessages = new ArrayList<Object>();
+    var unsentMessages = new ArrayList<Object>(); // the message of the newest timer first
     try {
-      for (var timer = parts.timers.poll(); timer != null; timer = parts.timers.poll())
-        cancel(timer, unsentMessages);
+      for (var timer = parts.pollTimer(); timer != null; timer = parts.pollTimer())
+        if (!timer.isRemoved()) cancel(timer, unsentMessages);
       if (extras.watchesOrNull() != null) extras.watchesOrNull().end();
       for (var promised : parts.promisedRequests.entrySet())
         promised.getKey().fail(stopped(promised.getValue().message(), RequestOutcome.UNKNOWN));
       for (var resource : parts.resources.reversed()) closeResource(resource);
       for (var listenerCall : parts.endCallbacks) listenerCall.run();
-      for (var message : unsentMessages) DeadLetters.add(this, message, Reason.TIMER_CANCELLED, null);
+      for (var message : unsentMessages.reversed()) DeadLetters.add(this, message, Reason.TIMER_CANCELLED, null);
     } finally {
       announceEnd(isNormal);
     }

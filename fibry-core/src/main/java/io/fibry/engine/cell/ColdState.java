@@ -23,14 +23,27 @@ public final class ColdState {
    * that simulated runs repeat.
    */
   static final class AttachedParts {
-    final ActorTimers timers = new ActorTimers();
+    private AttachedTimer newestTimer; // null before the end, and if there are no timers
     // the next three are empty and immutable until needed
     List<AutoCloseable> resources = List.of();
     Map<RequestFuture<?>, PromisedRequest> promisedRequests = Map.of();
     List<Runnable> endCallbacks = List.of(); // calls of the dead-letter listener
 
     private boolean isEmpty() {
-      return resources.isEmpty() && timers.isEmpty() && promisedRequests.isEmpty() && endCallbacks.isEmpty();
+      return resources.isEmpty() && promisedRequests.isEmpty() && endCallbacks.isEmpty();
+    }
+
+    /**
+     * Unlinks and returns the newest timer, or returns null if no timer is left. A user's reference
+     * to one timer must not keep other timers in memory.
+     */
+    AttachedTimer pollTimer() {
+      var timer = newestTimer;
+      if (timer == null) return null;
+      newestTimer = timer.older;
+      timer.older = null;
+      timer.setNewer(null);
+      return timer;
     }
   }
 
@@ -49,10 +62,11 @@ public final class ColdState {
   private boolean hooksKilled; // whether the actor was killed when only its hooks remained
   volatile boolean beingKilled; // false -> true, by the first kill
   volatile Scheduler.Timer killTimer; // set by the killer, read by the thread that announces the end
-  // The next four are null until first needed
+  // The next five are null until first needed
   private ExitSignal exit;
   private AttachedParts attached; // null again once `beginEnd` has taken the parts
   private Watches watches;
+  private volatile ActorTimers timers; // written once, under the monitor
   private volatile Recovery recovery;
   volatile Queue<Object> stash = EMPTY_STASH; // nodes; changed by the drain, read by killers
   volatile Wait.WaitingHandler hooksDrain; // the drain of the hooks, which sets it; read by threads about to wait
@@ -123,21 +137,39 @@ public final class ColdState {
 
   /** Adds a timer that the end cancels. Returns false if the end has begun. */
   public boolean addTimer(AttachedTimer timer) {
-    AttachedTimer replaced;
+    var list = timers;
+    if (list == null || timer.key() != null) return addTimerUnderMonitor(timer);
+    return list.add(timer);
+  }
+
+  private boolean addTimerUnderMonitor(AttachedTimer timer) {
+    AttachedTimer replaced = null;
     synchronized (this) {
       if (endBegun) return false;
-      replaced = attached().timers.put(timer);
+      if (timers == null) timers = new ActorTimers();
+      if (timer.key() == null) timers.add(timer);
+      else replaced = timers.put(timer);
     }
     if (replaced != null) replaced.cancel();
     return true;
   }
 
-  public synchronized void removeTimer(AttachedTimer timer) {
-    if (attached != null) attached.timers.remove(timer);
+  public void removeTimer(AttachedTimer timer) {
+    boolean mayHaveKey = timer.key() != null && !timer.isRemoved();
+    timer.markRemoved(); // also if the timer has run before it is added
+    var list = timers;
+    if (list == null) return;
+    list.remove(timer);
+    if (mayHaveKey) removeKey(list, timer);
   }
 
-  synchronized boolean hasDueTimer(long now) {
-    return attached != null && attached.timers.anyMatch(timer -> timer.isDue(now));
+  private synchronized void removeKey(ActorTimers list, AttachedTimer timer) {
+    list.removeKey(timer);
+  }
+
+  boolean hasDueTimer(long now) {
+    var list = timers;
+    return list != null && list.hasDue(now);
   }
 
   /** Adds a request that the end fails. Returns false if the end has begun. */
@@ -213,12 +245,13 @@ public final class ColdState {
    * promised request to fail or stashed message to dispose of.
    */
   synchronized boolean hasNoEndWork() {
-    return !endBegun && (attached == null || attached.isEmpty()) && stash.isEmpty();
+    return !endBegun && (attached == null || attached.isEmpty()) && (timers == null || timers.isEmpty())
+        && stash.isEmpty();
   }
 
   /** Begins the end if it has no work, and returns whether this call has begun it. */
   synchronized boolean endWithoutWork() {
-    return hasNoEndWork() && (endBegun = true);
+    return hasNoEndWork() && (timers == null || timers.endIfEmpty()) && (endBegun = true);
   }
 
   /**
@@ -229,6 +262,7 @@ public final class ColdState {
     var parts = attached();
     endBegun = true;
     attached = null;
+    if (timers != null) parts.newestTimer = timers.end();
     return parts;
   }
 
