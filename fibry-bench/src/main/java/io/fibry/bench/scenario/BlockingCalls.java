@@ -14,7 +14,10 @@ import java.util.concurrent.Executors;
 public final class BlockingCalls {
   private BlockingCalls() {}
 
-  /** Makes {@code -Dsize} calls; a tenth as many on each pool. */
+  /**
+   * Makes {@code -Dsize} calls; a tenth as many on each pool. With {@code -Donly}, only one side
+   * runs, in a process that has just started.
+   */
   public static void main(String[] args) throws Exception {
     int calls = Experiment.size(100_000);
     int poolCalls = Math.max(1, calls / 10);
@@ -27,6 +30,8 @@ public final class BlockingCalls {
             () -> rate(poolCalls, handler -> pool(200, handler)))
         .side("by hand: a virtual thread for each", "calls/s", "100,000 in 0.67 s: 149,000",
             () -> rate(calls, Executors.newVirtualThreadPerTaskExecutor()))
+        .side("by hand: a virtual thread for each, with our promises", "calls/s", "",
+            () -> countedRate(calls))
         .side("by hand: newFixedThreadPool(64)", "calls/s", "100,000 in 162 s: 617",
             () -> rate(poolCalls, Executors.newFixedThreadPool(64)))
         .runOnce();
@@ -55,6 +60,16 @@ public final class BlockingCalls {
     try (var actor = actorFactory.newActor(BlockingCalls::call)) {
       long began = System.nanoTime();
       for (int i = 0; i < calls; i++) actor.sendMessage(remaining);
+      remaining.await();
+      return calls / Experiment.secondsSince(began);
+    }
+  }
+
+  private static double countedRate(int calls) throws Exception {
+    var remaining = new CountDownLatch(calls);
+    try (var threads = new CountedThreads<CountDownLatch>("calls", Integer.MAX_VALUE, BlockingCalls::call)) {
+      long began = System.nanoTime();
+      for (int i = 0; i < calls; i++) threads.send(remaining);
       remaining.await();
       return calls / Experiment.secondsSince(began);
     }

@@ -14,6 +14,8 @@ final class Experiment {
   // ms before each run; at 0 there is neither a pause nor a garbage collection
   private static final int PAUSE = Integer.getInteger("pause", 20);
 
+  private static final String ONLY = System.getProperty("only", ""); // the only side that runs; empty: all run
+
   private final String id;
   private final String title;
   private final List<Side> sides = new ArrayList<>();
@@ -52,7 +54,8 @@ final class Experiment {
   }
 
   Experiment side(String name, String unit, String publishedResult, long size, Trial trial) {
-    sides.add(new Side(name, unit, publishedResult, size, trial, new ArrayList<>()));
+    if (ONLY.isEmpty() || name.equals(ONLY))
+      sides.add(new Side(name, unit, publishedResult, size, trial, new ArrayList<>()));
     return this;
   }
 
