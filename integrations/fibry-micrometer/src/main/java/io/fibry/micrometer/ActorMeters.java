@@ -35,7 +35,6 @@ public final class ActorMeters implements MeterBinder, AutoCloseable {
   private final ActorNames actors;
   private final Tags tags;
   private final ActorTotals totals;
-  private final CachedSample<List<Total>> sums; // in the order of the names
   private final BoundMeters registered = new BoundMeters();
 
   /**
@@ -66,55 +65,54 @@ public final class ActorMeters implements MeterBinder, AutoCloseable {
     this.actors = ActorNames.of(actors);
     this.tags = Tags.of("scope", scope.name()).and(tags);
     this.totals = ActorTotals.of(scope, this.actors);
-    this.sums = new CachedSample<>(totals::read);
   }
 
   @Override
   public void bindTo(MeterRegistry registry) {
-    for (int i = 0; i < actors.list().size(); i++) bind(registry, i);
+    var sums = new CachedSample<>(totals::read, registry.config().clock()); // in the order of the names
+    for (int i = 0; i < actors.list().size(); i++) bind(registry, sums, i);
   }
 
-  private void bind(MeterRegistry registry, int index) {
-    var actorTags = tags.and("actor", actors.list().get(index));
-    count(registry, index, actorTags, "handled", "Messages and steps that these actors have handled", Total::handled);
-    count(registry, index, actorTags, "failed", "Messages at which these actors have failed", Total::failed);
-    count(registry, index, actorTags, "refused", "Messages that full mailboxes have refused or dropped",
-        Total::refused);
-    gauge(registry, index, actorTags, "living", "Actors that have not ended", Total::living);
-    gauge(registry, index, actorTags, "waiting", "Messages that wait for these actors",
-        Total::queued);
-    time(registry, index, actorTags, "oldest.waiting", "How long at least the oldest of these messages has waited",
-        Total::oldestWaiting);
-    time(registry, index, actorTags, "busy",
-        "The longest time for which one of these actors has handled its message or step", Total::busyFor);
+  private void bind(MeterRegistry registry, CachedSample<List<Total>> sums, int index) {
+    var meters = new NameMeters(registry, sums, index, tags.and("actor", actors.list().get(index)), registered);
+    meters.count("handled", "Messages and steps that these actors have handled", Total::handled);
+    meters.count("failed", "Messages at which these actors have failed", Total::failed);
+    meters.count("refused", "Messages that full mailboxes have refused or dropped", Total::refused);
+    meters.gauge("living", "Actors that have not ended", Total::living);
+    meters.gauge("waiting", "Messages that wait for these actors", Total::queued);
+    meters.time("oldest.waiting", "How long at least the oldest of these messages has waited", Total::oldestWaiting);
+    meters.time("busy", "The longest time for which one of these actors has handled its message or step",
+        Total::busyFor);
   }
 
-  /**
-   * Registers a counter. The registry has only a weak reference to {@code sums}. The function
-   * refers to {@code sums}, too, so that {@code sums} is not collected.
-   */
-  private void count(MeterRegistry registry, int index, Tags actorTags, String suffix, String description,
-      ToLongFunction<Total> measure) {
-    registered.add(registry, FunctionCounter
-        .builder("fibry.actor." + suffix, sums, unused -> measure.applyAsLong(sum(index)))
-        .tags(actorTags).description(description).register(registry));
-  }
+  /** Registers the meters of one name in one registry. */
+  private record NameMeters(MeterRegistry registry, CachedSample<List<Total>> sums, int index, Tags tags,
+      BoundMeters registered) {
 
-  private void gauge(MeterRegistry registry, int index, Tags actorTags, String suffix, String description,
-      ToLongFunction<Total> measure) {
-    registered.add(registry, Gauge.builder("fibry.actor." + suffix, () -> measure.applyAsLong(sum(index)))
-        .tags(actorTags).description(description).register(registry));
-  }
+    /**
+     * Registers a counter. The registry has only a weak reference to {@code sums}. The function
+     * refers to {@code sums}, too, so that {@code sums} is not collected.
+     */
+    void count(String suffix, String description, ToLongFunction<Total> measure) {
+      registered.add(registry, FunctionCounter
+          .builder("fibry.actor." + suffix, sums, unused -> measure.applyAsLong(sum()))
+          .tags(tags).description(description).register(registry));
+    }
 
-  private void time(MeterRegistry registry, int index, Tags actorTags, String suffix, String description,
-      Function<Total, Duration> measure) {
-    registered.add(registry, TimeGauge
-        .builder("fibry.actor." + suffix, () -> measure.apply(sum(index)).toNanos(), TimeUnit.NANOSECONDS)
-        .tags(actorTags).description(description).register(registry));
-  }
+    void gauge(String suffix, String description, ToLongFunction<Total> measure) {
+      registered.add(registry, Gauge.builder("fibry.actor." + suffix, () -> measure.applyAsLong(sum()))
+          .tags(tags).description(description).register(registry));
+    }
 
-  private Total sum(int index) {
-    return sums.sample().get(index);
+    void time(String suffix, String description, Function<Total, Duration> measure) {
+      registered.add(registry, TimeGauge
+          .builder("fibry.actor." + suffix, () -> measure.apply(sum()).toNanos(), TimeUnit.NANOSECONDS)
+          .tags(tags).description(description).register(registry));
+    }
+
+    private Total sum() {
+      return sums.sample().get(index);
+    }
   }
 
   /** Removes the meters from their registries, and ends the sums. */

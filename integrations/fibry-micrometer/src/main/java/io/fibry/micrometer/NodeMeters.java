@@ -27,7 +27,7 @@ public final class NodeMeters implements MeterBinder, AutoCloseable {
   }
 
   private final Tags tags;
-  private final CachedSample<NodeSample> sample;
+  private final Cluster cluster;
   private final BoundMeters registered = new BoundMeters();
 
   /**
@@ -47,23 +47,24 @@ public final class NodeMeters implements MeterBinder, AutoCloseable {
    */
   public NodeMeters(Cluster cluster, Iterable<Tag> tags) {
     this.tags = Tags.of("app", cluster.app(), "node", cluster.self().name()).and(tags);
-    this.sample = new CachedSample<>(() -> NodeSample.of(cluster));
+    this.cluster = cluster;
   }
 
   @Override
   public void bindTo(MeterRegistry registry) {
-    gauge(registry, "alive", "0: other nodes may declare this node dead, and its entities handle no requests",
+    var sample = new CachedSample<>(() -> NodeSample.of(cluster), registry.config().clock());
+    gauge(registry, sample, "alive", "0: other nodes may declare this node dead, and its entities handle no requests",
         node -> node.health().isAlive() ? 1 : 0);
-    gauge(registry, "connected", "0: no message can be sent at the moment",
+    gauge(registry, sample, "connected", "0: no message can be sent at the moment",
         node -> node.health().connectionProblem().isEmpty() ? 1 : 0);
-    gauge(registry, "members", "Nodes that are alive, as this node knows", NodeSample::members);
-    gauge(registry, "partitions", "Partitions of all kinds that this node owns",
+    gauge(registry, sample, "members", "Nodes that are alive, as this node knows", NodeSample::members);
+    gauge(registry, sample, "partitions", "Partitions of all kinds that this node owns",
         node -> node.health().partitions().values().stream().mapToInt(Integer::intValue).sum());
-    gauge(registry, "pending.requests", "Requests of other nodes that are not answered yet",
+    gauge(registry, sample, "pending.requests", "Requests of other nodes that are not answered yet",
         node -> node.health().pendingRequests());
   }
 
-  private void gauge(MeterRegistry registry, String suffix, String description,
+  private void gauge(MeterRegistry registry, CachedSample<NodeSample> sample, String suffix, String description,
       ToDoubleFunction<NodeSample> measure) {
     registered.add(registry, Gauge.builder("fibry.node." + suffix, () -> measure.applyAsDouble(sample.sample()))
         .tags(tags).description(description).register(registry));

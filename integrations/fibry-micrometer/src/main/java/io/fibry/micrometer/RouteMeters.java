@@ -45,8 +45,6 @@ public final class RouteMeters implements MeterBinder, AutoCloseable {
 
   private final Tags tags;
   private final HttpServer server;
-  private final CachedSample<List<RouteStats>> stats; // always the same routes, in the same order
-  private final CachedSample<ServerLoad> load;
   private final BoundMeters registered = new BoundMeters();
   private final List<HttpServer.ExchangeHook> hooks = new ArrayList<>(); // guarded by the monitor
 
@@ -70,75 +68,72 @@ public final class RouteMeters implements MeterBinder, AutoCloseable {
   public RouteMeters(String name, HttpServer server, Iterable<Tag> tags) {
     this.tags = Tags.of("server", name).and(tags);
     this.server = server;
-    this.stats = new CachedSample<>(server::stats);
-    this.load = new CachedSample<>(server::load);
   }
 
   @Override
   public synchronized void bindTo(MeterRegistry registry) {
     var timers = new HashMap<String, Timer>(); // by route; not changed after the listener is registered
-    for (int i = 0; i < stats.sample().size(); i++) bind(registry, i, timers);
-    bindLoad(registry);
+    // always the same routes, in the same order
+    var stats = new CachedSample<>(server::stats, registry.config().clock());
+    for (int i = 0; i < stats.sample().size(); i++) bind(registry, stats, i, timers);
+    bindLoad(registry, new CachedSample<>(server::load, registry.config().clock()));
     hooks.add(server.onExchangeEnd(exchange -> timers.get(exchange.route()).record(exchange.duration())));
   }
 
   /**
    * Registers the meters of the route at this index. The registry has only a weak reference to
-   * {@code stats}. The lambdas have a strong reference, through this object, so {@code stats} is
-   * not collected.
+   * {@code stats}. The lambdas have a strong reference, so {@code stats} is not collected.
    */
-  private void bind(MeterRegistry registry, int index, Map<String, Timer> timers) {
-    var route = statsAt(index).route();
+  private void bind(MeterRegistry registry, CachedSample<List<RouteStats>> stats, int index,
+      Map<String, Timer> timers) {
+    var route = stats.sample().get(index).route();
     var routeTags = tags.and("route", route.isEmpty() ? NONE : route);
     var timer = Timer.builder("fibry.route.answered").tags(routeTags)
         .description("Exchanges, from their first bytes until their responses were written")
-        .serviceLevelObjectives(bounds(statsAt(index))).register(registry);
+        .serviceLevelObjectives(bounds(stats.sample().get(index))).register(registry);
     registered.add(registry, timer);
     timers.put(route, timer);
-    bindCount(registry, index, routeTags, "upgraded", ResponseCounts::upgraded);
-    bindCount(registry, index, routeTags, "success", ResponseCounts::successful);
-    bindCount(registry, index, routeTags, "redirection", ResponseCounts::redirected);
-    bindCount(registry, index, routeTags, "client_error", ResponseCounts::clientErrors);
-    bindCount(registry, index, routeTags, "server_error", ResponseCounts::serverErrors);
-    bindCount(registry, index, routeTags, "unavailable", ResponseCounts::unavailable);
-    registered.add(registry, FunctionCounter.builder("fibry.route.failed", stats, unused -> statsAt(index).failed())
-        .tags(routeTags)
+    bindCount(registry, stats, index, routeTags, "upgraded", ResponseCounts::upgraded);
+    bindCount(registry, stats, index, routeTags, "success", ResponseCounts::successful);
+    bindCount(registry, stats, index, routeTags, "redirection", ResponseCounts::redirected);
+    bindCount(registry, stats, index, routeTags, "client_error", ResponseCounts::clientErrors);
+    bindCount(registry, stats, index, routeTags, "server_error", ResponseCounts::serverErrors);
+    bindCount(registry, stats, index, routeTags, "unavailable", ResponseCounts::unavailable);
+    registered.add(registry, FunctionCounter
+        .builder("fibry.route.failed", stats, unused -> stats.sample().get(index).failed()).tags(routeTags)
         .description("Exchanges that were answered with 500 or above").register(registry));
     registered.add(registry,
-        Gauge.builder("fibry.route.open", () -> statsAt(index).openWebSockets()).tags(routeTags)
+        Gauge.builder("fibry.route.open", () -> stats.sample().get(index).openWebSockets()).tags(routeTags)
             .description("Open WebSockets").register(registry));
   }
 
-  private void bindCount(MeterRegistry registry, int index, Tags routeTags, String outcome,
-      ToLongFunction<ResponseCounts> count) {
+  private void bindCount(MeterRegistry registry, CachedSample<List<RouteStats>> stats, int index, Tags routeTags,
+      String outcome, ToLongFunction<ResponseCounts> count) {
     registered.add(registry, FunctionCounter
-        .builder("fibry.route.responses", stats, unused -> count.applyAsLong(statsAt(index).responses()))
+        .builder("fibry.route.responses", stats, unused -> count.applyAsLong(stats.sample().get(index).responses()))
         .tags(routeTags).tag("outcome", outcome).description("Exchanges by the status of their response")
         .register(registry));
   }
 
-  private void bindLoad(MeterRegistry registry) {
-    bindLoad(registry, "working", "Exchanges whose handlers are at work", ServerLoad::working);
-    bindLoad(registry, "waiting", "Exchanges that wait for their clients", ServerLoad::waiting);
-    bindLoad(registry, "max.exchanges", "Exchanges whose handlers may be at work", ServerLoad::maxExchanges);
-    bindLoad(registry, "connections", "Open connections", ServerLoad::connections);
+  private void bindLoad(MeterRegistry registry, CachedSample<ServerLoad> load) {
+    bindLoad(registry, load, "working", "Exchanges whose handlers are at work", ServerLoad::working);
+    bindLoad(registry, load, "waiting", "Exchanges that wait for their clients", ServerLoad::waiting);
+    bindLoad(registry, load, "max.exchanges", "Exchanges whose handlers may be at work", ServerLoad::maxExchanges);
+    bindLoad(registry, load, "connections", "Open connections", ServerLoad::connections);
     registered.add(registry,
         FunctionCounter.builder("fibry.server.cut.off", load, unused -> load.sample().cutOffClients()).tags(tags)
             .description("Clients that were cut off because they exceeded a limit").register(registry));
   }
 
   /** The lambda has a strong reference to {@code load}, as in {@link #bind}. */
-  private void bindLoad(MeterRegistry registry, String name, String description, ToIntFunction<ServerLoad> value) {
+  private void bindLoad(MeterRegistry registry, CachedSample<ServerLoad> load, String name, String description,
+      ToIntFunction<ServerLoad> value) {
     registered.add(registry, Gauge.builder("fibry.server." + name, () -> value.applyAsInt(load.sample())).tags(tags)
         .description(description).register(registry));
   }
 
   private static Duration[] bounds(RouteStats stats) {
     return stats.times().buckets().stream().map(TimeBucket::bound).toArray(Duration[]::new);
-  }
-
-  private RouteStats statsAt(int index) {
-    return stats.sample().get(index);
   }
 
   /** Removes the meters from their registries. */

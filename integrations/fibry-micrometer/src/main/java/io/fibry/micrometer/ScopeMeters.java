@@ -24,7 +24,7 @@ import java.util.function.ToLongFunction;
  */
 public final class ScopeMeters implements MeterBinder, AutoCloseable {
   private final Tags tags;
-  private final CachedSample<Report> report;
+  private final ActorScope scope;
   private final BoundMeters registered = new BoundMeters();
 
   /**
@@ -45,19 +45,21 @@ public final class ScopeMeters implements MeterBinder, AutoCloseable {
    */
   public ScopeMeters(ActorScope scope, Iterable<Tag> tags) {
     this.tags = Tags.of("scope", scope.name()).and(tags);
-    this.report = new CachedSample<>(scope::report);
+    this.scope = scope;
   }
 
   @Override
   public void bindTo(MeterRegistry registry) {
-    bindCount(registry, "handled", Report::handled);
-    for (var reason : DeadLetter.Reason.values()) bindCount(registry, reason.name().toLowerCase(Locale.ROOT),
+    var report = new CachedSample<>(scope::report, registry.config().clock());
+    bindCount(registry, report, "handled", Report::handled);
+    for (var reason : DeadLetter.Reason.values()) bindCount(registry, report, reason.name().toLowerCase(Locale.ROOT),
         totals -> totals.unhandled().getOrDefault(reason, 0L));
-    bindGauge(registry, "waiting", "Messages in mailboxes", Report::queued);
-    bindGauge(registry, "handling", "Messages in handlers", Report::handling);
+    bindGauge(registry, report, "waiting", "Messages in mailboxes", Report::queued);
+    bindGauge(registry, report, "handling", "Messages in handlers", Report::handling);
   }
 
-  private void bindGauge(MeterRegistry registry, String suffix, String description, ToLongFunction<Report> count) {
+  private void bindGauge(MeterRegistry registry, CachedSample<Report> report, String suffix, String description,
+      ToLongFunction<Report> count) {
     registered.add(registry, Gauge.builder("fibry.messages." + suffix, () -> count.applyAsLong(report.sample()))
         .tags(tags).description(description).register(registry));
   }
@@ -66,7 +68,8 @@ public final class ScopeMeters implements MeterBinder, AutoCloseable {
    * Registers a counter. The registry has only a weak reference to {@code report}. The function
    * refers to {@code report}, too, so that the report is not collected.
    */
-  private void bindCount(MeterRegistry registry, String outcome, ToLongFunction<Report> count) {
+  private void bindCount(MeterRegistry registry, CachedSample<Report> report, String outcome,
+      ToLongFunction<Report> count) {
     registered.add(registry, FunctionCounter
         .builder("fibry.messages", report, unused -> count.applyAsLong(report.sample()))
         .tags(tags).tag("outcome", outcome).description("Messages by their outcome")

@@ -25,7 +25,7 @@ import java.util.function.ToLongFunction;
  */
 public final class StoreMeters implements MeterBinder, AutoCloseable {
   private final Tags tags;
-  private final CachedSample<Health> health;
+  private final FolderStore store;
   private final BoundMeters registered = new BoundMeters();
 
   /**
@@ -47,28 +47,29 @@ public final class StoreMeters implements MeterBinder, AutoCloseable {
    */
   public StoreMeters(String name, FolderStore store, Iterable<Tag> tags) {
     this.tags = Tags.of("store", name).and(tags);
-    this.health = new CachedSample<>(store::health);
+    this.store = store;
   }
 
   @Override
   public void bindTo(MeterRegistry registry) {
-    addCounter(registry, "turns", "Turns that were stored", Health::turns);
-    addCounter(registry, "refused", "Turns and messages that were not stored", Health::refusedTurns);
+    var health = new CachedSample<>(store::health, registry.config().clock());
+    addCounter(registry, health, "turns", "Turns that were stored", Health::turns);
+    addCounter(registry, health, "refused", "Turns and messages that were not stored", Health::refusedTurns);
     registered.add(registry,
         FunctionTimer
             .builder("fibry.store.fsync", health, unused -> health.sample().syncs().count(),
                 unused -> health.sample().syncs().total().toNanos(), TimeUnit.NANOSECONDS)
             .tags(tags).description("Syncs of the log to the disk").register(registry));
-    addGauge(registry, "pending.writes", "Turns and messages that are not on the disk yet",
+    addGauge(registry, health, "pending.writes", "Turns and messages that are not on the disk yet",
         Health::pendingWrites);
-    addGauge(registry, "actors", "Actors that have stored turns", Health::actors);
-    addGauge(registry, "pending.messages", "Messages that are not handled yet, and reminders",
+    addGauge(registry, health, "actors", "Actors that have stored turns", Health::actors);
+    addGauge(registry, health, "pending.messages", "Messages that are not handled yet, and reminders",
         Health::pendingMessages);
-    addGauge(registry, "parked.messages", "Parked messages", Health::parkedMessages);
-    registered.add(registry, gauge("size", "Size of the store's files", Health::bytes).baseUnit(BaseUnits.BYTES)
+    addGauge(registry, health, "parked.messages", "Parked messages", Health::parkedMessages);
+    registered.add(registry, gauge(health, "size", "Size of the store's files", Health::bytes).baseUnit(BaseUnits.BYTES)
         .register(registry));
-    addGauge(registry, "full", "1: the disk has no space for the next file", state -> state.isFull() ? 1 : 0);
-    addGauge(registry, "broken", "1: the disk failed, and the store refuses all writes",
+    addGauge(registry, health, "full", "1: the disk has no space for the next file", state -> state.isFull() ? 1 : 0);
+    addGauge(registry, health, "broken", "1: the disk failed, and the store refuses all writes",
         state -> state.isBroken() ? 1 : 0);
   }
 
@@ -76,19 +77,20 @@ public final class StoreMeters implements MeterBinder, AutoCloseable {
    * Registers a counter. The registry refers to {@code health} only weakly, but strongly to the
    * function, which captures {@code health}. So {@code health} is not collected.
    */
-  private void addCounter(MeterRegistry registry, String suffix, String description,
+  private void addCounter(MeterRegistry registry, CachedSample<Health> health, String suffix, String description,
       ToLongFunction<Health> count) {
     registered.add(registry,
         FunctionCounter.builder("fibry.store." + suffix, health, unused -> count.applyAsLong(health.sample()))
             .tags(tags).description(description).register(registry));
   }
 
-  private void addGauge(MeterRegistry registry, String suffix, String description,
+  private void addGauge(MeterRegistry registry, CachedSample<Health> health, String suffix, String description,
       ToDoubleFunction<Health> measure) {
-    registered.add(registry, gauge(suffix, description, measure).register(registry));
+    registered.add(registry, gauge(health, suffix, description, measure).register(registry));
   }
 
-  private Gauge.Builder<?> gauge(String suffix, String description, ToDoubleFunction<Health> measure) {
+  private Gauge.Builder<?> gauge(CachedSample<Health> health, String suffix, String description,
+      ToDoubleFunction<Health> measure) {
     return Gauge.builder("fibry.store." + suffix, () -> measure.applyAsDouble(health.sample())).tags(tags)
         .description(description);
   }

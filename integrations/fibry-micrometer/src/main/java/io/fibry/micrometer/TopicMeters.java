@@ -21,7 +21,7 @@ import java.util.function.ToLongFunction;
  */
 public final class TopicMeters implements MeterBinder, AutoCloseable {
   private final Tags tags;
-  private final CachedSample<TopicStats> stats;
+  private final Topic<?> topic;
   private final BoundMeters registered = new BoundMeters();
 
   /**
@@ -41,14 +41,15 @@ public final class TopicMeters implements MeterBinder, AutoCloseable {
    */
   public TopicMeters(Topic<?> topic, Iterable<Tag> tags) {
     this.tags = Tags.of("topic", topic.name()).and(tags);
-    this.stats = new CachedSample<>(topic::stats);
+    this.topic = topic;
   }
 
   @Override
   public void bindTo(MeterRegistry registry) {
-    count(registry, "published", "Messages that were published", TopicStats::published);
-    count(registry, "delivered", "Deliveries that subscribers have accepted", TopicStats::delivered);
-    count(registry, "refused", "Deliveries that subscribers have refused", TopicStats::refused);
+    var stats = new CachedSample<>(topic::stats, registry.config().clock());
+    count(registry, stats, "published", "Messages that were published", TopicStats::published);
+    count(registry, stats, "delivered", "Deliveries that subscribers have accepted", TopicStats::delivered);
+    count(registry, stats, "refused", "Deliveries that subscribers have refused", TopicStats::refused);
     registered.add(registry,
         Gauge.builder("fibry.topic.subscribers", () -> stats.sample().subscribers()).tags(tags)
             .description("Open subscriptions").register(registry));
@@ -58,7 +59,7 @@ public final class TopicMeters implements MeterBinder, AutoCloseable {
    * Registers a counter. The registry has only a weak reference to {@code stats}. The function
    * refers to {@code stats}, too, so that {@code stats} is not collected.
    */
-  private void count(MeterRegistry registry, String suffix, String description,
+  private void count(MeterRegistry registry, CachedSample<TopicStats> stats, String suffix, String description,
       ToLongFunction<TopicStats> measure) {
     registered.add(registry,
         FunctionCounter.builder("fibry.topic." + suffix, stats, unused -> measure.applyAsLong(stats.sample()))

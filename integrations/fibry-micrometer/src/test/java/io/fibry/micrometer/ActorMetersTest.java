@@ -10,7 +10,9 @@ import io.fibry.mailbox.Overflow;
 import io.fibry.support.Patience;
 import io.fibry.test.TestScope;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.MockClock;
 import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.simple.SimpleConfig;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
 import java.util.List;
@@ -18,7 +20,13 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 
 class ActorMetersTest {
-  private final MeterRegistry registry = new SimpleMeterRegistry();
+  private final MockClock clock = new MockClock();
+  private final MeterRegistry registry = new SimpleMeterRegistry(SimpleConfig.DEFAULT, clock);
+
+  /** Makes the next read of a meter take a sample. */
+  private void passSecond() {
+    clock.addSeconds(1);
+  }
 
   private double counter(String name, String actor) {
     return registry.get(name).tags("scope", "test", "actor", actor).functionCounter().count();
@@ -46,8 +54,7 @@ class ActorMetersTest {
         for (var message : List.of("waits", "three")) orders.sendMessage(message);
         Patience.await(entered);
 
-        // takes the first sample, which sees the waiting message; a meter takes the second sample,
-        // and the third would be a second of real time later
+        // takes the first sample, which sees the waiting message
         new ActorMeters(scope, "orders", "payments").bindTo(registry);
         scope.clock().advance(Duration.ofSeconds(12));
 
@@ -118,11 +125,29 @@ class ActorMetersTest {
       shop.named("payments").newActorWithReturn((Integer n) -> n).ask(1);
       shop.assertQuiet();
 
-      // the sums may be a second old
-      Patience.eventually(() -> gauge("fibry.actor.living", "cart-*") == 3);
+      Patience.eventually(() -> {
+        passSecond();
+        return gauge("fibry.actor.living", "cart-*") == 3;
+      });
       assertEquals(20, counter("fibry.actor.handled", "cart-*"));
       assertEquals(1, counter("fibry.actor.handled", "payments"));
       assertEquals(14, registry.getMeters().size());
+    }
+  }
+
+  @Test
+  void sampleIsKeptForSecondOfRegistryClock() {
+    try (var scope = TestScope.fibers()) {
+      var actor = scope.named("orders").newActorWithReturn((Integer n) -> n);
+      new ActorMeters(scope, "orders").bindTo(registry);
+      assertEquals(0, counter("fibry.actor.handled", "orders"));
+      actor.ask(1);
+      scope.assertQuiet();
+
+      clock.add(Duration.ofMillis(999));
+      assertEquals(0, counter("fibry.actor.handled", "orders"));
+      clock.add(Duration.ofMillis(1));
+      assertEquals(1, counter("fibry.actor.handled", "orders"));
     }
   }
 
@@ -136,8 +161,10 @@ class ActorMetersTest {
       assertEquals(1, registry.get("fibry.actor.handled").tag("floor", "two").functionCounter().count());
 
       actor.close();
-      // the gauge may be a second old
-      Patience.eventually(() -> gauge("fibry.actor.living", "orders") == 0);
+      Patience.eventually(() -> {
+        passSecond();
+        return gauge("fibry.actor.living", "orders") == 0;
+      });
 
       assertEquals(1, counter("fibry.actor.handled", "orders"));
     }

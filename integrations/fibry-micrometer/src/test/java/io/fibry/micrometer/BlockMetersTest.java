@@ -10,7 +10,9 @@ import io.fibry.pubsub.Topic;
 import io.fibry.support.Patience;
 import io.fibry.test.TestScope;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.MockClock;
 import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.simple.SimpleConfig;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -18,7 +20,8 @@ import org.junit.jupiter.api.Test;
 
 /** Tests the meters of topics and circuit breakers. */
 class BlockMetersTest {
-  private final MeterRegistry registry = new SimpleMeterRegistry();
+  private final MockClock clock = new MockClock();
+  private final MeterRegistry registry = new SimpleMeterRegistry(SimpleConfig.DEFAULT, clock);
   private final TestScope scope = TestScope.fibers();
 
   @AfterEach
@@ -50,7 +53,10 @@ class BlockMetersTest {
     assertEquals(2, gauge("fibry.topic.subscribers"));
     assertEquals("prices", registry.get("fibry.topic.published").meter().getId().getTag("topic"));
     prices.close();
-    Patience.eventually(() -> gauge("fibry.topic.subscribers") == 0); // the sample may be a second old
+    Patience.eventually(() -> {
+      clock.addSeconds(1);
+      return gauge("fibry.topic.subscribers") == 0;
+    });
     assertEquals(1, counter("fibry.topic.published"));
 
     meters.close();

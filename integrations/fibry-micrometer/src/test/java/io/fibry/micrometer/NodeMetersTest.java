@@ -9,6 +9,8 @@ import io.fibry.cluster.Cluster;
 import io.fibry.cluster.MemoryNetwork;
 import io.fibry.support.Patience;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.MockClock;
+import io.micrometer.core.instrument.simple.SimpleConfig;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
 import java.util.List;
@@ -16,7 +18,8 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 
 class NodeMetersTest {
-  private final MeterRegistry registry = new SimpleMeterRegistry();
+  private final MockClock clock = new MockClock();
+  private final MeterRegistry registry = new SimpleMeterRegistry(SimpleConfig.DEFAULT, clock);
 
   record Count() implements Request<Count, Integer> {}
 
@@ -24,9 +27,11 @@ class NodeMetersTest {
     return registry.get(name).tag("app", "shop").tag("node", "n1").gauge().value();
   }
 
-  /** Waits for the value, because the value of a gauge may be a second old. */
   private void await(String name, double value) {
-    Patience.eventually(() -> gauge(name) == value);
+    Patience.eventually(() -> {
+      clock.addSeconds(1); // so that the gauge takes a sample
+      return gauge(name) == value;
+    });
   }
 
   /** Joins with a lease that is long enough for a busy machine. */

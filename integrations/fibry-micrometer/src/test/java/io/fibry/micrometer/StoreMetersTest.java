@@ -12,7 +12,9 @@ import io.fibry.store.folder.FolderStore;
 import io.fibry.support.Patience;
 import io.fibry.test.CrashDisk;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.MockClock;
 import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.simple.SimpleConfig;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -25,7 +27,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class StoreMetersTest {
-  private final MeterRegistry registry = new SimpleMeterRegistry();
+  private final MockClock clock = new MockClock();
+  private final MeterRegistry registry = new SimpleMeterRegistry(SimpleConfig.DEFAULT, clock);
 
   record Count() implements Request<Count, Long> {}
 
@@ -45,9 +48,12 @@ class StoreMetersTest {
     return registry.get(name).tag("store", "orders").gauge().value();
   }
 
-  /** Waits, because turns are counted after their answers, and counts may be a second old. */
-  private static void awaitValue(double expected, DoubleSupplier value) {
-    Patience.eventually(() -> value.getAsDouble() == expected);
+  /** Waits, because turns are counted after their answers. */
+  private void awaitValue(double expected, DoubleSupplier value) {
+    Patience.eventually(() -> {
+      clock.addSeconds(1); // so that the meter takes a sample
+      return value.getAsDouble() == expected;
+    });
   }
 
   @Test
@@ -69,7 +75,10 @@ class StoreMetersTest {
       awaitValue(0, () -> gauge("fibry.store.pending.writes"));
       awaitValue(0, () -> gauge("fibry.store.full"));
       awaitValue(0, () -> gauge("fibry.store.broken"));
-      Patience.eventually(() -> store.health().bytes() == gauge("fibry.store.size"));
+      Patience.eventually(() -> {
+        clock.addSeconds(1);
+        return store.health().bytes() == gauge("fibry.store.size");
+      });
       var syncTimer = registry.get("fibry.store.fsync").tag("store", "orders").functionTimer();
       awaitValue(3, syncTimer::count);
       assertEquals(store.health().syncs().total().toNanos(), syncTimer.totalTime(TimeUnit.NANOSECONDS), 1);
