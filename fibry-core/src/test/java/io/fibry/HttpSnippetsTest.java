@@ -66,7 +66,8 @@ class HttpSnippetsTest {
     get(server, "/hello");
     // @start region="percentile"
     for (var route : server.stats())
-      print(route.route() + ": 99 of 100 within " + route.times().percentile(0.99).toMillis() + " ms");
+      print(route.route() + ": 99 of 100 within " + route.successTimes().percentile(0.99).toMillis() + " ms, "
+          + route.responses().unavailable() + " refused");
     // @end
     assertEquals(2, printed.size());
     server.close();

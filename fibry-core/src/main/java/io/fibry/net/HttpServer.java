@@ -3,8 +3,11 @@ package io.fibry.net;
 import io.fibry.ActorBuilder;
 import io.fibry.Exitable;
 import io.fibry.net.http.HttpListener;
+import io.fibry.text.Durations;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.function.UnaryOperator;
 
@@ -58,9 +61,16 @@ public interface HttpServer extends Exitable {
    * @param responses exchanges that are over, by their status
    * @param times how long these exchanges took, from the first byte of a request until its response
    * was written
+   * @param timesByOutcome the same times, separately for each outcome
    * @param openWebSockets WebSockets that are open now
    */
-  record RouteStats(String route, ResponseCounts responses, ResponseTimes times, long openWebSockets) {
+  record RouteStats(String route, ResponseCounts responses, ResponseTimes times,
+      Map<Outcome, ResponseTimes> timesByOutcome, long openWebSockets) {
+
+    /** Keeps a copy of the map. */
+    public RouteStats {
+      timesByOutcome = Map.copyOf(timesByOutcome);
+    }
 
     /** {@return exchanges that are over, with any status} */
     public long answered() {
@@ -75,6 +85,54 @@ public interface HttpServer extends Exitable {
     /** {@return the sum of the times of all exchanges that are over} */
     public Duration totalTime() {
       return times.total();
+    }
+
+    /**
+     * {@return the times of the exchanges that succeeded, with a status below 400} During an
+     * overload, quick refusals lower the percentiles of all exchanges, but not of these.
+     * {@snippet class="io.fibry.HttpSnippetsTest" region="percentile"}
+     */
+    public ResponseTimes successTimes() {
+      return timesByOutcome.entrySet().stream().filter(entry -> entry.getKey().isSuccess()).map(Map.Entry::getValue)
+          .reduce(ResponseTimes::plus).orElse(new ResponseTimes(List.of(), 0, Duration.ZERO));
+    }
+  }
+
+  /** The outcome of an exchange, by the status of its response. */
+  enum Outcome {
+    /** The status 101: the exchange became a WebSocket. */
+    INFORMATIONAL,
+    /** A status from 200 to 299. */
+    SUCCESS,
+    /** A status from 300 to 399. */
+    REDIRECTION,
+    /** A status from 400 to 499. */
+    CLIENT_ERROR,
+    /** A status of 500 or above, except 503: in most cases a handler failed or was too late. */
+    SERVER_ERROR,
+    /**
+     * The status 503: the server, a full mailbox or an open circuit breaker refused the request.
+     */
+    UNAVAILABLE;
+
+    private static final int REFUSED = 503;
+
+    /**
+     * {@return the outcome of an exchange whose response has this status}
+     *
+     * @param status from 100 to 599
+     */
+    public static Outcome of(int status) {
+      if (status < 200) return INFORMATIONAL;
+      if (status < 300) return SUCCESS;
+      if (status < 400) return REDIRECTION;
+      if (status < 500) return CLIENT_ERROR;
+      return status == REFUSED ? UNAVAILABLE : SERVER_ERROR;
+    }
+
+    /** {@return whether the server gave the client the wanted response: a status below 400} */
+    public boolean isSuccess() {
+      return this == SUCCESS || this == REDIRECTION || this == INFORMATIONAL;
     }
   }
 
@@ -130,6 +188,31 @@ public interface HttpServer extends Exitable {
       }
       return count == 0 ? Duration.ZERO : lowerBound;
     }
+
+    /**
+     * {@return the sum of both histograms}
+     *
+     * @param other a histogram with equal bounds
+     * @throws IllegalArgumentException if the bounds differ
+     */
+    public ResponseTimes plus(ResponseTimes other) {
+      if (!bounds().equals(other.bounds())) throw new IllegalArgumentException(
+          "a histogram with " + other.buckets.size() + " buckets up to " + Durations.text(other.lastBound())
+              + " cannot be added to a histogram with " + buckets.size() + " buckets up to "
+              + Durations.text(lastBound()) + "; give histograms with equal bounds");
+      var sums = new ArrayList<TimeBucket>();
+      for (int i = 0; i < buckets.size(); i++)
+        sums.add(new TimeBucket(buckets.get(i).bound, buckets.get(i).count + other.buckets.get(i).count));
+      return new ResponseTimes(sums, count + other.count, total.plus(other.total));
+    }
+
+    private List<Duration> bounds() {
+      return buckets.stream().map(TimeBucket::bound).toList();
+    }
+
+    private Duration lastBound() {
+      return buckets.isEmpty() ? Duration.ZERO : buckets.getLast().bound;
+    }
   }
 
   /**
@@ -181,7 +264,13 @@ public interface HttpServer extends Exitable {
    * @param status the status of the response; 101 if the exchange became a WebSocket
    * @param duration from the first byte of the request until the response was written
    */
-  record EndedExchange(String route, String method, String scheme, int status, Duration duration) {}
+  record EndedExchange(String route, String method, String scheme, int status, Duration duration) {
+
+    /** {@return the outcome of the exchange, by its status} */
+    public Outcome outcome() {
+      return Outcome.of(status);
+    }
+  }
 
   /** The registration of a listener by {@link #onExchangeEnd}. */
   interface ExchangeHook extends AutoCloseable {

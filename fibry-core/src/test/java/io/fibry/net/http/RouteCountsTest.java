@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.net.HttpServer.Outcome;
 import io.fibry.net.HttpServer.ResponseCounts;
 import io.fibry.net.HttpServer.ResponseTimes;
 import io.fibry.net.HttpServer.RouteStats;
@@ -11,7 +12,9 @@ import io.fibry.net.HttpServer.TimeBucket;
 import io.fibry.support.Patience;
 import io.fibry.testing.Promise;
 import java.time.Duration;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -70,6 +73,37 @@ class RouteCountsTest {
 
   @Promise("27.30")
   @Test
+  void refusalsDoNotChangePercentilesOfSuccesses() {
+    for (int i = 0; i < 10; i++) add(200, Duration.ofMillis(700)); // the bucket from 500 ms to 1 s
+    for (int i = 0; i < 1_000; i++) add(503, Duration.ofNanos(40_000));
+    for (int i = 0; i < 5; i++) add(500, Duration.ofSeconds(4));
+
+    var stats = counts.stats("/");
+
+    assertEquals(Duration.ofMillis(750), stats.successTimes().percentile(0.5));
+    assertEquals(Duration.ofMillis(7_000), stats.successTimes().total());
+    assertTrue(stats.times().percentile(0.5).compareTo(Duration.ofNanos(50_000)) < 0, stats::toString);
+    var counts = new EnumMap<Outcome, Long>(Outcome.class);
+    stats.timesByOutcome().forEach((outcome, times) -> counts.put(outcome, times.count()));
+    assertEquals(Map.of(Outcome.INFORMATIONAL, 0L, Outcome.SUCCESS, 10L, Outcome.REDIRECTION, 0L, Outcome.CLIENT_ERROR,
+        0L, Outcome.SERVER_ERROR, 5L, Outcome.UNAVAILABLE, 1_000L), counts);
+    assertEquals(Duration.ofSeconds(20), stats.timesByOutcome().get(Outcome.SERVER_ERROR).total());
+  }
+
+  @Test
+  void histogramsWithDifferentBoundsAreNotAdded() {
+    var times = new ResponseTimes(List.of(new TimeBucket(Duration.ofSeconds(1), 1)), 1, Duration.ofMillis(3));
+    var others = new ResponseTimes(List.of(new TimeBucket(Duration.ofSeconds(2), 1)), 1, Duration.ofMillis(4));
+
+    assertEquals(new ResponseTimes(List.of(new TimeBucket(Duration.ofSeconds(1), 2)), 2, Duration.ofMillis(6)),
+        times.plus(times));
+    var refusal = assertThrows(IllegalArgumentException.class, () -> times.plus(others));
+    assertEquals("a histogram with 1 buckets up to 2 s cannot be added to a histogram with 1 buckets up to 1 s; "
+        + "give histograms with equal bounds", refusal.getMessage());
+  }
+
+  @Promise("27.30")
+  @Test
   void percentileIsInterpolatedWithinBucket() {
     for (int i = 0; i < 10; i++) add(200, Duration.ofMillis(4)); // the bucket from 2.5 ms to 5 ms
     for (int i = 0; i < 10; i++) add(200, Duration.ofMillis(70)); // the bucket from 50 ms to 100 ms
@@ -109,6 +143,9 @@ class RouteCountsTest {
     }
     assertTrue(stats.answered() >= previousCount, stats::toString);
     assertTrue(stats.totalTime().toMillis() >= stats.answered(), stats::toString); // each takes at least 1 ms
+    var byOutcome = stats.timesByOutcome().values();
+    assertEquals(stats.answered(), byOutcome.stream().mapToLong(ResponseTimes::count).sum(), stats::toString);
+    for (var times : byOutcome) assertTrue(times.total().toMillis() >= times.count(), stats::toString);
   }
 
   @Promise("27.30")

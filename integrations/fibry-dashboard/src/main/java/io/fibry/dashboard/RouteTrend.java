@@ -47,7 +47,7 @@ record RouteTrend(RouteStats older, long olderNanos, RouteStats newer, long newe
     return problems;
   }
 
-  /** Returns whether at least 1 % of the recent exchanges took a second or more. */
+  /** Returns whether at least 1 % of the recent successes took a second or more. */
   boolean isSlow() {
     return recentMillis(0.99) >= SLOW_MILLIS;
   }
@@ -56,16 +56,18 @@ record RouteTrend(RouteStats older, long olderNanos, RouteStats newer, long newe
     return recentErrors > 0 && recentErrors * 100 >= recentlyAnswered() * MIN_ERRORS_PERCENT;
   }
 
-  /** Returns the estimated time in milliseconds; NaN if no exchange ended recently. */
+  /** Returns the estimated time in milliseconds; NaN if no exchange succeeded recently. */
   private double recentMillis(double fraction) {
-    if (recentlyAnswered() == 0) return Double.NaN;
+    var times = stats.successTimes();
+    var olderTimes = older.successTimes();
+    if (times.count() == olderTimes.count()) return Double.NaN;
     var buckets = new ArrayList<TimeBucket>();
-    for (int i = 0; i < stats.times().buckets().size(); i++) {
-      var bucket = stats.times().buckets().get(i);
-      buckets.add(new TimeBucket(bucket.bound(), bucket.count() - older.times().buckets().get(i).count()));
+    for (int i = 0; i < times.buckets().size(); i++) {
+      var bucket = times.buckets().get(i);
+      buckets.add(new TimeBucket(bucket.bound(), bucket.count() - olderTimes.buckets().get(i).count()));
     }
-    var recentTimes =
-        new ResponseTimes(buckets, recentlyAnswered(), stats.totalTime().minus(older.totalTime()));
+    var recentTimes = new ResponseTimes(buckets, times.count() - olderTimes.count(),
+        times.total().minus(olderTimes.total()));
     return Math.round(recentTimes.percentile(fraction).toNanos() / 1e4) / 1e2;
   }
 

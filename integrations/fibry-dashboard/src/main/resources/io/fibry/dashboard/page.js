@@ -470,7 +470,7 @@ function showPanels(panels) {
 
 const count = (value, className = '') => [number(value), value ? className : 'zero'];
 const millis = value => value === null ? '–' : value < 1 ? value + ' ms' : duration(Math.round(value));
-const ESTIMATED = 'Estimated: the time lies in a bucket of a histogram, in which times are assumed to be spread evenly.';
+const ESTIMATED = 'Of responses below 400. Estimated: the time lies in a bucket of a histogram, in which times are assumed to be spread evenly.';
 const routeColumns = [
   {title: 'Route', cell: route => [(route.problems ? '▲ ' : '') + route.route, route.problems ? 'bad' : '']},
   {title: 'Per second', wide: true, cell: route => [rate(route.perSecond), route.perSecond ? '' : 'zero']},

@@ -3,6 +3,7 @@ package io.fibry.dashboard;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.fibry.dashboard.RoutesPanel.RoutesSample;
+import io.fibry.net.HttpServer.Outcome;
 import io.fibry.net.HttpServer.ResponseCounts;
 import io.fibry.net.HttpServer.ResponseTimes;
 import io.fibry.net.HttpServer.RouteStats;
@@ -21,10 +22,10 @@ class RouteTrendTest {
   /** Returns statistics with exchanges of up to 10 ms, and exchanges of 10 to 100 ms. */
   private static RouteStats stats(String route, long fast, long slow, long serverErrors, long unavailable) {
     long successful = fast + slow - serverErrors - unavailable;
-    return new RouteStats(route, new ResponseCounts(0, successful, 0, 0, serverErrors, unavailable),
-        new ResponseTimes(List.of(new TimeBucket(Duration.ofMillis(10), fast), new TimeBucket(Duration.ofMillis(100),
-            fast + slow)), fast + slow, Duration.ofMillis(10 * fast + 100 * slow)),
-        0);
+    var times = new ResponseTimes(List.of(new TimeBucket(Duration.ofMillis(10), fast),
+        new TimeBucket(Duration.ofMillis(100), fast + slow)), fast + slow, Duration.ofMillis(10 * fast + 100 * slow));
+    return new RouteStats(route, new ResponseCounts(0, successful, 0, 0, serverErrors, unavailable), times,
+        Map.of(Outcome.SUCCESS, times), 0);
   }
 
   private static RouteStats stats(long fast, long slow, long serverErrors, long unavailable) {
@@ -44,6 +45,21 @@ class RouteTrendTest {
     trend = trend.next(stats(100, 1_000, 0, 0), 10 * SECOND);
 
     assertEquals(List.of(10.0, 5.0, 9.9), ratesAndTimes(trend));
+  }
+
+  @Test
+  void percentilesLeaveOutRefusalsAndFailures() {
+    var none = new ResponseTimes(List.of(new TimeBucket(Duration.ofSeconds(2), 0)), 0, Duration.ZERO);
+    var successes = new ResponseTimes(List.of(new TimeBucket(Duration.ofSeconds(2), 4)), 4, Duration.ofSeconds(4));
+    var before = new RouteStats("/", new ResponseCounts(0, 0, 0, 0, 0, 0), none, Map.of(Outcome.SUCCESS, none), 0);
+    var onlyRefused = new RouteStats("/", new ResponseCounts(0, 0, 0, 0, 0, 4), successes,
+        Map.of(Outcome.SUCCESS, none, Outcome.UNAVAILABLE, successes), 0);
+    var both = new RouteStats("/", new ResponseCounts(0, 4, 0, 0, 0, 4), successes.plus(successes),
+        Map.of(Outcome.SUCCESS, successes, Outcome.UNAVAILABLE, successes), 0);
+
+    var trend = RouteTrend.first(before).next(onlyRefused, SECOND);
+    assertEquals(List.of(4.0, Double.NaN, Double.NaN), ratesAndTimes(trend));
+    assertEquals(List.of(4.0, 1_000.0, 1_980.0), ratesAndTimes(trend.next(both, SECOND)));
   }
 
   @Test
@@ -106,10 +122,9 @@ class RouteTrendTest {
   @Test
   void routesWithProblemsComeBeforeSlowRoutes() {
     var before = List.of(stats("/a", 0, 0, 0, 0), stats("/slow", 0, 0, 0, 0), stats("/failing", 0, 0, 0, 0));
-    var slow = new RouteStats("/slow", new ResponseCounts(0, 5, 0, 0, 0, 0),
-        new ResponseTimes(List.of(new TimeBucket(Duration.ofSeconds(1), 0), new TimeBucket(Duration.ofSeconds(3), 5)),
-            5, Duration.ofSeconds(10)),
-        0);
+    var times = new ResponseTimes(List.of(new TimeBucket(Duration.ofSeconds(1), 0),
+        new TimeBucket(Duration.ofSeconds(3), 5)), 5, Duration.ofSeconds(10));
+    var slow = new RouteStats("/slow", new ResponseCounts(0, 5, 0, 0, 0, 0), times, Map.of(Outcome.SUCCESS, times), 0);
 
     var routes = routes(before, List.of(stats("/a", 9, 9, 0, 0), slow, stats("/failing", 5, 0, 5, 0)));
 

@@ -1,7 +1,7 @@
 package io.fibry.micrometer;
 
 import io.fibry.net.HttpServer;
-import io.fibry.net.HttpServer.ResponseCounts;
+import io.fibry.net.HttpServer.Outcome;
 import io.fibry.net.HttpServer.RouteStats;
 import io.fibry.net.HttpServer.ServerLoad;
 import io.fibry.net.HttpServer.TimeBucket;
@@ -10,23 +10,26 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.Tags;
-import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.function.ToIntFunction;
-import java.util.function.ToLongFunction;
 
 /**
- * Meters of an HTTP server and its routes. The meters of routes have the tags {@code server} and
- * {@code route}. The timer {@code fibry.route.answered} times exchanges. Its buckets are fixed, so
- * a monitoring system such as Prometheus can add them for several servers, and compute percentiles.
- * The counter {@code fibry.route.responses} counts exchanges by their status, in the tag
- * {@code outcome}. The counter {@code fibry.route.failed} counts exchanges with a status of 500 or
- * above. The gauge {@code fibry.route.open} counts open WebSockets. Thread-safe.
+ * Meters of an HTTP server and its routes. The timer {@code fibry.http.requests} times exchanges.
+ * Like Micrometer's {@code http.server.requests}, the timer has the tags {@code method},
+ * {@code uri}, {@code status} and {@code outcome}; a further tag is {@code server}. So quick
+ * refusals and slow successes have different timers. The buckets are fixed. A monitoring system
+ * such as Prometheus can add them for several servers, and compute percentiles.
+ *
+ * <p>The counter {@code fibry.http.responses} counts exchanges by their {@code outcome}, and begins
+ * at zero for each outcome. The gauge {@code fibry.http.websockets} counts open WebSockets. Both
+ * also have the tags {@code server}, {@code method} and {@code uri}. Thread-safe.
+ *
+ * <p>The values of the tag {@code outcome} are the names of {@link HttpServer.Outcome}:
+ * {@code SUCCESS} and so on. A status of 503 is {@code UNAVAILABLE}, because a refusal is no
+ * failure of a handler.
  *
  * <p>The load of the whole server has only the tag {@code server}: the gauges
  * {@code fibry.server.working}, {@code fibry.server.waiting}, {@code fibry.server.max.exchanges}
@@ -34,22 +37,25 @@ import java.util.function.ToLongFunction;
  * {@link HttpServer#load}.
  * {@snippet class="io.fibry.micrometer.RouteMetersTest" region="routes"}
  *
- * <p>The tag has the template of the route, such as <code>/users/{id}</code>, and not the path of
- * the request. So the number of meters does not grow with the number of paths. Requests without a
- * route have the route {@value #NONE}. The timer times exchanges that end after {@link #bindTo};
- * the counters count exchanges since the server was opened. After the server has ended, the meters
- * keep their last values until {@link #close}.
+ * <p>The tags {@code method} and {@code uri} are from the template of the route, such as
+ * <code>GET /users/{id}</code>, and not from the request. So the number of meters grows neither
+ * with the number of paths nor with unknown methods. A route for all methods has the method
+ * {@value #ANY}. Requests without a route, and malformed requests, have {@value #NONE} in both
+ * tags. The timers time exchanges that end after {@link #bindTo}; the counters count exchanges
+ * since the server was opened. After the server has ended, the meters keep their last values until
+ * {@link #close}.
  */
 public final class RouteMeters implements MeterBinder, AutoCloseable {
   private static final String NONE = "none";
+  private static final String ANY = "any";
 
   private final Tags tags;
   private final HttpServer server;
   private final BoundMeters registered = new BoundMeters();
-  private final List<HttpServer.ExchangeHook> hooks = new ArrayList<>(); // guarded by the monitor
+  private final List<RouteTimers> timers = new ArrayList<>(); // guarded by the monitor
 
   /**
-   * Makes meters with the tags {@code server} and {@code route}.
+   * Makes meters.
    *
    * @param name the value of the tag {@code server}
    * @param server the server to measure
@@ -59,7 +65,7 @@ public final class RouteMeters implements MeterBinder, AutoCloseable {
   }
 
   /**
-   * Makes meters with the tags {@code server} and {@code route}, and the given tags.
+   * Makes meters with further tags.
    *
    * @param name the value of the tag {@code server}
    * @param server the server to measure
@@ -72,47 +78,42 @@ public final class RouteMeters implements MeterBinder, AutoCloseable {
 
   @Override
   public synchronized void bindTo(MeterRegistry registry) {
-    var timers = new HashMap<String, Timer>(); // by route; not changed after the listener is registered
     // always the same routes, in the same order
     var stats = new CachedSample<>(server::stats, registry.config().clock());
-    for (int i = 0; i < stats.sample().size(); i++) bind(registry, stats, i, timers);
+    var routes = stats.sample();
+    var routeTimers = new RouteTimers(registry, bounds(routes.getFirst()));
+    for (int i = 0; i < routes.size(); i++) {
+      var route = routes.get(i).route();
+      var routeTags = tagsOf(route);
+      routeTimers.addRoute(route, routeTags);
+      bind(registry, stats, i, routeTags);
+    }
     bindLoad(registry, new CachedSample<>(server::load, registry.config().clock()));
-    hooks.add(server.onExchangeEnd(exchange -> timers.get(exchange.route()).record(exchange.duration())));
+    routeTimers.begin(server);
+    timers.add(routeTimers);
+  }
+
+  /** Returns the tags of a route such as {@code GET /orders}; it is empty without a route. */
+  private Tags tagsOf(String route) {
+    if (route.isEmpty()) return tags.and("method", NONE, "uri", NONE);
+    int pathStart = route.indexOf(' ') + 1;
+    return tags.and("method", pathStart == 0 ? ANY : route.substring(0, pathStart - 1), "uri",
+        route.substring(pathStart));
   }
 
   /**
    * Registers the meters of the route at this index. The registry has only a weak reference to
    * {@code stats}. The lambdas have a strong reference, so {@code stats} is not collected.
    */
-  private void bind(MeterRegistry registry, CachedSample<List<RouteStats>> stats, int index,
-      Map<String, Timer> timers) {
-    var route = stats.sample().get(index).route();
-    var routeTags = tags.and("route", route.isEmpty() ? NONE : route);
-    var timer = Timer.builder("fibry.route.answered").tags(routeTags)
-        .description("Exchanges, from their first bytes until their responses were written")
-        .serviceLevelObjectives(bounds(stats.sample().get(index))).register(registry);
-    registered.add(registry, timer);
-    timers.put(route, timer);
-    bindCount(registry, stats, index, routeTags, "upgraded", ResponseCounts::upgraded);
-    bindCount(registry, stats, index, routeTags, "success", ResponseCounts::successful);
-    bindCount(registry, stats, index, routeTags, "redirection", ResponseCounts::redirected);
-    bindCount(registry, stats, index, routeTags, "client_error", ResponseCounts::clientErrors);
-    bindCount(registry, stats, index, routeTags, "server_error", ResponseCounts::serverErrors);
-    bindCount(registry, stats, index, routeTags, "unavailable", ResponseCounts::unavailable);
-    registered.add(registry, FunctionCounter
-        .builder("fibry.route.failed", stats, unused -> stats.sample().get(index).failed()).tags(routeTags)
-        .description("Exchanges that were answered with 500 or above").register(registry));
-    registered.add(registry,
-        Gauge.builder("fibry.route.open", () -> stats.sample().get(index).openWebSockets()).tags(routeTags)
-            .description("Open WebSockets").register(registry));
-  }
-
-  private void bindCount(MeterRegistry registry, CachedSample<List<RouteStats>> stats, int index, Tags routeTags,
-      String outcome, ToLongFunction<ResponseCounts> count) {
-    registered.add(registry, FunctionCounter
-        .builder("fibry.route.responses", stats, unused -> count.applyAsLong(stats.sample().get(index).responses()))
-        .tags(routeTags).tag("outcome", outcome).description("Exchanges by the status of their response")
+  private void bind(MeterRegistry registry, CachedSample<List<RouteStats>> stats, int index, Tags routeTags) {
+    for (var outcome : Outcome.values()) registered.add(registry, FunctionCounter
+        .builder("fibry.http.responses", stats, unused -> stats.sample().get(index).timesByOutcome().get(outcome)
+            .count())
+        .tags(routeTags).tag("outcome", outcome.name()).description("Exchanges by the status of their response")
         .register(registry));
+    registered.add(registry,
+        Gauge.builder("fibry.http.websockets", () -> stats.sample().get(index).openWebSockets()).tags(routeTags)
+            .description("Open WebSockets").register(registry));
   }
 
   private void bindLoad(MeterRegistry registry, CachedSample<ServerLoad> load) {
@@ -139,8 +140,8 @@ public final class RouteMeters implements MeterBinder, AutoCloseable {
   /** Removes the meters from their registries. */
   @Override
   public synchronized void close() {
-    hooks.forEach(HttpServer.ExchangeHook::close);
-    hooks.clear();
+    timers.forEach(RouteTimers::close);
+    timers.clear();
     registered.remove();
   }
 }

@@ -31,7 +31,8 @@ class OrderServiceTest {
 
       for (var sample : List.of("fibry_actor_handled_total{actor=\"cart/*\",scope=\"shop\"} 3.0",
           "fibry_actor_living{actor=\"cart/*\",scope=\"shop\"} 2.0",
-          "fibry_route_responses_total{outcome=\"success\",route=\"POST /carts/{customer}\",server=\"web\"} 3.0"))
+          "fibry_http_responses_total{method=\"POST\","
+              + "outcome=\"SUCCESS\",server=\"web\",uri=\"/carts/{customer}\"} 3.0"))
         Patience.eventually("no " + sample, () -> metrics(client, address).lines().anyMatch(sample::equals));
     }
   }

@@ -11,11 +11,16 @@ import io.fibry.net.HttpRoutes;
 import io.fibry.net.HttpServer;
 import io.fibry.pubsub.Topic;
 import io.fibry.store.folder.FolderStore;
+import io.fibry.support.Patience;
 import io.fibry.support.ReadmeProgram;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -63,7 +68,7 @@ class ReadmeTest {
   }
 
   /** Registers all meters. Their scope, store, server and node have ended when this returns. */
-  private void bindAll(MeterRegistry registry) {
+  private void bindAll(MeterRegistry registry) throws Exception {
     new MessageMeters("shop").bindTo(registry);
     try (var scope = ActorSystem.openScope("shop")) {
       new ScopeMeters(scope).bindTo(registry);
@@ -82,8 +87,12 @@ class ReadmeTest {
     new BreakerMeters("payments", CircuitBreaker.of("payments", ActorSystem.anonymous(), options -> options))
         .bindTo(registry);
     new SchedulerMeters().bindTo(registry);
-    try (var server = HttpServer.open(ActorSystem.anonymous(), 0, HttpRoutes.none(), options -> options)) {
+    try (var server = HttpServer.open(ActorSystem.anonymous(), 0, HttpRoutes.none(), options -> options);
+        var client = HttpClient.newHttpClient()) {
       new RouteMeters("shop", server).bindTo(registry);
+      client.send(HttpRequest.newBuilder(URI.create("http://localhost:" + server.port())).build(),
+          BodyHandlers.discarding());
+      Patience.eventually(() -> registry.find("fibry.http.requests").timer() != null);
     }
   }
 
@@ -113,7 +122,7 @@ class ReadmeTest {
     families.removeAll(withMax);
 
     assertEquals(families, tableColumn(2, registry));
-    assertEquals(Set.of("fibry_wait_seconds_max", "fibry_handling_seconds_max", "fibry_route_answered_seconds_max"),
+    assertEquals(Set.of("fibry_wait_seconds_max", "fibry_handling_seconds_max", "fibry_http_requests_seconds_max"),
         withMax);
   }
 
@@ -132,7 +141,7 @@ class ReadmeTest {
   }
 
   @Test
-  void noMeterOfEndedObjectIsNaN() {
+  void noMeterOfEndedObjectIsNaN() throws Exception {
     var registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
     bindAll(registry);
 

@@ -7,10 +7,13 @@ import io.fibry.ActorSystem;
 import io.fibry.net.HttpException;
 import io.fibry.net.HttpRoutes;
 import io.fibry.net.HttpServer;
+import io.fibry.net.HttpServer.EndedExchange;
+import io.fibry.net.HttpServer.Outcome;
 import io.fibry.support.Patience;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.MockClock;
 import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.distribution.CountAtBucket;
 import io.micrometer.core.instrument.simple.SimpleConfig;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.net.URI;
@@ -55,22 +58,19 @@ class RouteMetersTest {
         BodyHandlers.discarding());
   }
 
-  private long answeredCount(String route) {
-    return registry.get("fibry.route.answered").tag("server", "shop").tag("route", route).timer().count();
+  private long timedCount(String method, String uri, int status, Outcome outcome) {
+    var timer = registry.find("fibry.http.requests").tags("server", "shop", "method", method, "uri", uri, "status",
+        Integer.toString(status), "outcome", outcome.name()).timer();
+    return timer == null ? 0 : timer.count();
   }
 
-  private long responseCount(String route, String outcome) {
-    return (long) registry.get("fibry.route.responses").tags("server", "shop", "route", route, "outcome", outcome)
+  private long responseCount(String uri, Outcome outcome) {
+    return (long) registry.get("fibry.http.responses").tags("server", "shop", "uri", uri, "outcome", outcome.name())
         .functionCounter().count();
   }
 
-  private long failedCount(String route) {
-    return (long) registry.get("fibry.route.failed").tag("server", "shop").tag("route", route).functionCounter()
-        .count();
-  }
-
-  private long openCount(String route) {
-    return (long) registry.get("fibry.route.open").tag("server", "shop").tag("route", route).gauge().value();
+  private long openCount(String uri) {
+    return (long) registry.get("fibry.http.websockets").tag("server", "shop").tag("uri", uri).gauge().value();
   }
 
   /** Waits, because exchanges are counted after their response. */
@@ -93,18 +93,16 @@ class RouteMetersTest {
     var webSocket = client.newWebSocketBuilder()
         .buildAsync(URI.create("ws://localhost:" + server.port() + "/live"), new WebSocket.Listener() {}).get();
     awaitValue(1, () -> openCount("/live"));
-    awaitValue(3, () -> answeredCount("GET /orders/{id}"));
-    awaitValue(0, () -> failedCount("GET /orders/{id}"));
-    awaitValue(1, () -> answeredCount("/broken"));
-    awaitValue(1, () -> failedCount("/broken"));
-    awaitValue(1, () -> answeredCount("none"));
-    awaitValue(0, () -> failedCount("none"));
-    awaitValue(1, () -> answeredCount("/live"));
-    assertEquals(Set.of("GET /orders/{id}", "/broken", "/live", "none"), registry.getMeters().stream()
-        .map(meter -> meter.getId().getTag("route")).filter(Objects::nonNull).collect(Collectors.toSet()));
+    awaitValue(3, () -> timedCount("GET", "/orders/{id}", 200, Outcome.SUCCESS));
+    awaitValue(1, () -> timedCount("any", "/broken", 503, Outcome.UNAVAILABLE));
+    awaitValue(1, () -> timedCount("none", "none", 404, Outcome.CLIENT_ERROR));
+    awaitValue(1, () -> timedCount("any", "/live", 101, Outcome.INFORMATIONAL));
+    assertEquals(4, registry.find("fibry.http.requests").timers().size());
+    assertEquals(Set.of("/orders/{id}", "/broken", "/live", "none"), registry.getMeters().stream()
+        .map(meter -> meter.getId().getTag("uri")).filter(Objects::nonNull).collect(Collectors.toSet()));
     var orders = server.stats().stream().filter(stats -> stats.route().equals("GET /orders/{id}")).findFirst();
-    assertEquals(orders.orElseThrow().totalTime().toNanos(), registry.get("fibry.route.answered")
-        .tag("route", "GET /orders/{id}").timer().totalTime(TimeUnit.NANOSECONDS), 1);
+    assertEquals(orders.orElseThrow().totalTime().toNanos(), registry.get("fibry.http.requests")
+        .tag("uri", "/orders/{id}").timer().totalTime(TimeUnit.NANOSECONDS), 1);
     webSocket.abort();
     awaitValue(0, () -> openCount("/live"));
 
@@ -157,12 +155,12 @@ class RouteMetersTest {
     client.newWebSocketBuilder()
         .buildAsync(URI.create("ws://localhost:" + server.port() + "/live"), new WebSocket.Listener() {}).get().abort();
 
-    awaitValue(1, () -> responseCount("GET /orders/{id}", "success"));
-    awaitValue(2, () -> responseCount("/broken", "unavailable"));
-    awaitValue(1, () -> responseCount("none", "client_error"));
-    awaitValue(1, () -> responseCount("/live", "upgraded"));
-    assertEquals(0, responseCount("/broken", "server_error"));
-    assertEquals(0, responseCount("GET /orders/{id}", "redirection"));
+    awaitValue(1, () -> responseCount("/orders/{id}", Outcome.SUCCESS));
+    awaitValue(2, () -> responseCount("/broken", Outcome.UNAVAILABLE));
+    awaitValue(1, () -> responseCount("none", Outcome.CLIENT_ERROR));
+    awaitValue(1, () -> responseCount("/live", Outcome.INFORMATIONAL));
+    assertEquals(0, responseCount("/broken", Outcome.SERVER_ERROR));
+    assertEquals(0, responseCount("/orders/{id}", Outcome.REDIRECTION));
   }
 
   /** A registry for Prometheus exposes these buckets as {@code .._seconds_bucket}. */
@@ -170,9 +168,9 @@ class RouteMetersTest {
   void routeTimerHasSameBucketsAsServerStats() throws Exception {
     new RouteMeters("shop", server).bindTo(registry);
     for (int i = 0; i < 3; i++) get("/orders/" + i);
-    awaitValue(3, () -> answeredCount("GET /orders/{id}"));
+    awaitValue(3, () -> timedCount("GET", "/orders/{id}", 200, Outcome.SUCCESS));
 
-    var timer = registry.get("fibry.route.answered").tag("route", "GET /orders/{id}").timer();
+    var timer = registry.get("fibry.http.requests").tag("uri", "/orders/{id}").timer();
     var buckets = timer.takeSnapshot().histogramCounts();
 
     assertEquals(server.stats().getFirst().times().buckets().stream().map(HttpServer.TimeBucket::bound).toList(),
@@ -185,8 +183,8 @@ class RouteMetersTest {
     var meters = new RouteMeters("shop", server);
     meters.bindTo(registry);
     get("/orders/1");
-    awaitValue(1, () -> answeredCount("GET /orders/{id}"));
-    var timer = registry.get("fibry.route.answered").tag("route", "GET /orders/{id}").timer();
+    awaitValue(1, () -> timedCount("GET", "/orders/{id}", 200, Outcome.SUCCESS));
+    var timer = registry.get("fibry.http.requests").tag("uri", "/orders/{id}").timer();
 
     meters.close();
     get("/orders/2");
@@ -196,6 +194,36 @@ class RouteMetersTest {
     assertEquals(List.of(), registry.getMeters());
   }
 
+  /** A thread may find no timer for its status, while another thread closes the meters. */
+  @Test
+  void exchangeThatEndsDuringCloseMakesNoTimer() {
+    var timers = new RouteTimers(registry, new Duration[] {Duration.ofSeconds(1)});
+    timers.addRoute("/", Tags.empty());
+    timers.exchangeEnded(new EndedExchange("/", "GET", "http", 200, Duration.ofMillis(1)));
+    assertEquals(1, registry.get("fibry.http.requests").timer().count());
+
+    timers.close();
+    timers.exchangeEnded(new EndedExchange("/", "GET", "http", 404, Duration.ofMillis(1)));
+
+    assertEquals(List.of(), registry.getMeters());
+  }
+
+  /** With a common timer, the percentiles of a route would be wrong during an overload. */
+  @Test
+  void quickRefusalsHaveNoTimerInCommonWithSuccesses() {
+    var timers = new RouteTimers(registry, new Duration[] {Duration.ofMillis(1), Duration.ofSeconds(1)});
+    timers.addRoute("/", Tags.empty());
+    timers.exchangeEnded(new EndedExchange("/", "GET", "http", 200, Duration.ofMillis(700)));
+    for (int i = 0; i < 100; i++)
+      timers.exchangeEnded(new EndedExchange("/", "GET", "http", 503, Duration.ofNanos(50_000)));
+
+    var successes = registry.get("fibry.http.requests").tag("outcome", "SUCCESS").timer();
+    assertEquals(List.of(0.0, 1.0), Arrays.stream(successes.takeSnapshot().histogramCounts())
+        .map(CountAtBucket::count).toList());
+    assertEquals(100, registry.get("fibry.http.requests").tags("status", "503", "outcome", "UNAVAILABLE").timer()
+        .count());
+  }
+
   @Test
   void metersKeepCountsAfterServerIsKilled() throws Exception {
     new RouteMeters("shop", server, Tags.of("floor", "one")).bindTo(registry);
@@ -203,7 +231,7 @@ class RouteMetersTest {
 
     server.kill();
 
-    awaitValue(1, () -> answeredCount("GET /orders/{id}"));
+    awaitValue(1, () -> timedCount("GET", "/orders/{id}", 200, Outcome.SUCCESS));
     assertTrue(registry.getMeters().stream().allMatch(meter -> "one".equals(meter.getId().getTag("floor"))));
   }
 
@@ -223,6 +251,6 @@ class RouteMetersTest {
 
     get(serverToKill.join(), "/last");
 
-    awaitValue(1, () -> answeredCount("/last"));
+    awaitValue(1, () -> timedCount("any", "/last", 200, Outcome.SUCCESS));
   }
 }

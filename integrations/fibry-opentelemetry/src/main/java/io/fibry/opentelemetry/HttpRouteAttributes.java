@@ -1,6 +1,7 @@
 package io.fibry.opentelemetry;
 
 import io.fibry.net.HttpServer.EndedExchange;
+import io.fibry.net.HttpServer.Outcome;
 import io.opentelemetry.api.common.Attributes;
 import java.util.List;
 import java.util.Map;
@@ -25,6 +26,9 @@ final class HttpRouteAttributes {
   private final Attributes ofServer;
   private final Map<String, Attributes> byRoute = new ConcurrentHashMap<>();
   private final Map<Response, Attributes> byResponse = new ConcurrentHashMap<>();
+  private final Map<RouteOutcome, Attributes> byOutcome = new ConcurrentHashMap<>();
+
+  private record RouteOutcome(String route, Outcome outcome) {}
 
   private record Response(String route, String method, String scheme, int status) {}
 
@@ -41,6 +45,12 @@ final class HttpRouteAttributes {
       if (!route.isEmpty()) attributes.put("http.route", route.substring(pathStart));
       return attributes.build();
     });
+  }
+
+  /** Returns the attributes of a route with this outcome. */
+  Attributes of(String route, Outcome outcome) {
+    return byOutcome.computeIfAbsent(new RouteOutcome(route, outcome),
+        unused -> of(route).toBuilder().put("outcome", outcome.name()).build());
   }
 
   Attributes of(EndedExchange exchange) {

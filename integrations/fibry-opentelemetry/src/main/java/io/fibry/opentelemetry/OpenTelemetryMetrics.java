@@ -152,8 +152,9 @@ public final class OpenTelemetryMetrics implements AutoCloseable {
   }
 
   /**
-   * Adds an HTTP server: its open WebSockets, {@code fibry.route.open}, and the histogram
-   * {@code http.server.request.duration}. The histogram follows the semantic conventions for HTTP.
+   * Adds an HTTP server: its open WebSockets, {@code fibry.http.websockets}, its responses by
+   * outcome, {@code fibry.http.responses}, and the histogram {@code http.server.request.duration}.
+   * The histogram follows the semantic conventions for HTTP.
    * It has the attributes {@code http.request.method}, {@code url.scheme}, {@code http.route},
    * {@code http.response.status_code}, and for a status of 500 or above {@code error.type}. An
    * unknown method is {@code _OTHER}. Requests without a route have no {@code http.route}.
@@ -171,8 +172,12 @@ public final class OpenTelemetryMetrics implements AutoCloseable {
     var durations = meter.histogramBuilder("http.server.request.duration").setUnit("s")
         .setDescription("Duration of HTTP server requests")
         .setExplicitBucketBoundariesAdvice(HttpRouteAttributes.BOUNDS).build();
-    var open = sampled(own, server::stats).levels("fibry.route.open", "{connection}", "Open WebSockets",
-        (stats, level) -> stats.forEach(route -> level.record(route.openWebSockets(), routes.of(route.route()))));
+    var counts = sampled(own, server::stats)
+        .levels("fibry.http.websockets", "{connection}", "Open WebSockets",
+            (stats, level) -> stats.forEach(route -> level.record(route.openWebSockets(), routes.of(route.route()))))
+        .counters("fibry.http.responses", "{response}", "Exchanges by the status of their response",
+            (stats, counter) -> stats.forEach(route -> route.timesByOutcome().forEach(
+                (outcome, times) -> counter.record(times.count(), routes.of(route.route(), outcome)))));
     var load = sampled(own, server::load)
         .level("fibry.server.working", "{request}", "Exchanges whose handlers are at work", ServerLoad::working)
         .level("fibry.server.waiting", "{request}", "Exchanges that wait for their clients", ServerLoad::waiting)
@@ -181,7 +186,7 @@ public final class OpenTelemetryMetrics implements AutoCloseable {
         .level("fibry.server.connections", "{connection}", "Open connections", ServerLoad::connections)
         .counter("fibry.server.cut.off", "{client}", "Clients that were cut off because they exceeded a limit",
             ServerLoad::cutOffClients);
-    return add(open.register(), load.register(), server.onExchangeEnd(
+    return add(counts.register(), load.register(), server.onExchangeEnd(
         exchange -> durations.record(seconds(exchange.duration()), routes.of(exchange))));
   }
 

@@ -222,6 +222,11 @@ class OpenTelemetryMetricsTest {
     return telemetry.value("http.server.request.duration", attributes);
   }
 
+  private double responses(String route, String outcome) {
+    return telemetry.value("fibry.http.responses",
+        Map.of("server", "web", "http.route", route, "outcome", outcome));
+  }
+
   /** Waits, because an exchange is recorded after its response. */
   private void awaitRequests(double expected, Map<String, ?> attributes) {
     Patience.eventually(() -> requests(attributes) == expected);
@@ -246,7 +251,9 @@ class OpenTelemetryMetricsTest {
           "http.response.status_code", 200, "server", "web", "error.type", ""));
       awaitRequests(1, Map.of("http.route", "/broken", "error.type", "503", "http.request.method", "GET"));
       awaitRequests(1, Map.of("http.route", "", "http.response.status_code", 404, "http.request.method", "GET"));
-      Patience.eventually(() -> telemetry.value("fibry.route.open", Map.of("http.route", "/live")) == 1);
+      Patience.eventually(() -> telemetry.value("fibry.http.websockets", Map.of("http.route", "/live")) == 1);
+      assertEquals(List.of(2.0, 1.0, 0.0), List.of(responses("/orders/{id}", "SUCCESS"),
+          responses("/broken", "UNAVAILABLE"), responses("/broken", "SERVER_ERROR")));
       assertEquals(1_024, telemetry.value("fibry.server.max.exchanges", Map.of("server", "web")));
       assertEquals(0, telemetry.value("fibry.server.working", Map.of("server", "web")));
       assertTrue(telemetry.value("fibry.server.connections", Map.of("server", "web")) >= 1, "the open WebSocket");

@@ -113,9 +113,9 @@ class MetricsTest {
     runner.withBean("front", HttpServer.class,
         () -> HttpServer.open(ActorSystem.anonymous(), 0, HttpRoutes.none().text("/hello", exchange -> "hello"),
             o -> o))
-        .run(context -> assertNotNull(context.getBean(MeterRegistry.class).get("fibry.route.answered")
-            .tags("server", "front", "route", "/hello").timer()));
-    runner.run(context -> assertNull(context.getBean(MeterRegistry.class).find("fibry.route.answered").meter()));
+        .run(context -> assertNotNull(context.getBean(MeterRegistry.class).get("fibry.http.responses")
+            .tags("server", "front", "method", "any", "uri", "/hello", "outcome", "SUCCESS").functionCounter()));
+    runner.run(context -> assertNull(context.getBean(MeterRegistry.class).find("fibry.http.responses").meter()));
   }
 
   /** Java 21 has no bean of its scheduler. */
