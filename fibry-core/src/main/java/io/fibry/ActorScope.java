@@ -5,6 +5,7 @@ import io.fibry.text.Durations;
 import io.fibry.time.Scheduler;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -164,11 +165,17 @@ public interface ActorScope extends AutoCloseable {
    * @param handling messages whose handler runs now
    * @param unhandled for each reason the number of messages that were not handled
    * @param queued messages that wait in mailboxes now
+   * @param deadLetterCounts the part of {@code unhandled} for which no asker waited, for each reason
+   * @param lastDeadLetter when the last dead letter was lost, by the clock of its actor's scope; the
+   * reason {@code DISCONNECTED} does not count. Empty if there was none
+   * @param restarted how often actors have been restarted
+   * @param suspended actors that are suspended after a failure, and workers of pools, now
    * @param deadLetters all dead letters since the close began; empty in {@link #report}
    * @param unresponsive names of actors that were cut off and whose handlers still run
    */
   record Report(String scope, long sent, long handled, long handling, Map<DeadLetter.Reason, Long> unhandled,
-      long queued, List<DeadLetter> deadLetters, List<String> unresponsive) {}
+      long queued, Map<DeadLetter.Reason, Long> deadLetterCounts, Optional<Instant> lastDeadLetter, long restarted,
+      int suspended, List<DeadLetter> deadLetters, List<String> unresponsive) {}
 
   /** The options of a scope. A new scope has the options of the scope around it. Immutable. */
   final class Options implements Cloneable {

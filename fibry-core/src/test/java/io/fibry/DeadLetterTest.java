@@ -3,6 +3,7 @@ package io.fibry;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.DeadLetter.Reason;
@@ -15,6 +16,8 @@ import io.fibry.testing.Gate;
 import io.fibry.testing.Promise;
 import io.fibry.testing.RecordedLetters;
 import io.fibry.testing.Variants;
+import io.fibry.time.ManualScheduler;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -51,6 +54,31 @@ class DeadLetterTest {
     assertEquals(List.of("dead", "message", Reason.FAILED), List.of(letter.actor(), letter.message(), letter.reason()));
     assertSame(failure, letter.cause().orElseThrow());
     assertEquals("dead letter to 'dead', FAILED: \"message\"", letter.toString());
+  }
+
+  /** A request is unhandled, but its asker knows that, so it is no dead letter. */
+  @Promise("19.27")
+  @Test
+  void reportCountsDeadLettersApartFromRequests() {
+    var clock = new ManualScheduler();
+    clock.advance(Duration.ofMinutes(1));
+    var inner = scope.openScope("inner", options -> options.withScheduler(clock));
+    var actor = inner.named("dead").onFailure(FailurePolicy.resume().withoutLog()).newActorWithReturn((Object m) -> {
+      throw new IllegalStateException("bad");
+    });
+    assertEquals(Optional.empty(), inner.report().lastDeadLetter());
+    assertThrows(IllegalStateException.class, () -> actor.ask("a request"));
+    assertEquals(0, inner.report().deadLetterCounts().get(Reason.FAILED));
+    var time = clock.instant();
+    for (int i = 0; i < 3; i++) actor.sendMessage(i);
+    assertTrue(inner.awaitQuiescence(Patience.LONG));
+    clock.advance(Duration.ofMinutes(1));
+
+    for (var report : List.of(inner.report(), scope.report())) {
+      assertEquals(List.of(3L, 4L),
+          List.of(report.deadLetterCounts().get(Reason.FAILED), report.unhandled().get(Reason.FAILED)));
+      assertEquals(Optional.of(time), report.lastDeadLetter());
+    }
   }
 
   @Test

@@ -3,6 +3,7 @@ package io.fibry.spi;
 import io.fibry.ActorScope;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * Sums of the counts of a scope's actors by name, for libraries of metrics. An actor that has ended
@@ -20,19 +21,24 @@ public interface ActorTotals extends AutoCloseable {
    *
    * @param name the name or the beginning of a name, as it was given
    * @param living actors that the scope tracks; an actor leaves it soon after its end is announced
+   * @param suspended actors that are suspended after a failure, and such workers of pools
    * @param handled messages that the actors had handled when they last went idle or yielded, plus
    * the completed steps of their current messages
    * @param failed messages whose handlers threw
    * @param refused messages that full mailboxes refused or dropped
+   * @param restarted how often the actors, and the workers of pools, have been restarted
    * @param queued messages in mailboxes, including stashed messages; counted up to 100,000 for each
    * actor
    * @param oldestWaiting how long at least the oldest waiting message of these actors has been
    * waiting, as {@link io.fibry.ActorStats#oldestWaiting} explains; zero if no message waits
+   * @param oldestWaitingActor the actor for which that message waits; empty if the time is zero
    * @param busyFor how long the actor that has been busy for longest has been handling its current
    * message or step; zero if all are idle
+   * @param busiestActor the actor that has been busy for longest; empty if all are idle
    */
-  record Total(String name, int living, long handled, long failed, long refused, long queued,
-      Duration oldestWaiting, Duration busyFor) {}
+  record Total(String name, int living, int suspended, long handled, long failed, long refused, long restarted,
+      long queued, Duration oldestWaiting, Optional<String> oldestWaitingActor, Duration busyFor,
+      Optional<String> busiestActor) {}
 
   /** A scope of this library, which can make sums. */
   interface Source {

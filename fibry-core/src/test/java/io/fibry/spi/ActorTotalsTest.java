@@ -17,6 +17,7 @@ import io.fibry.testing.Variants;
 import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
@@ -49,7 +50,8 @@ class ActorTotalsTest {
   }
 
   private static Total sum(String name, int living, long handled) {
-    return new Total(name, living, handled, 0, 0, 0, Duration.ZERO, Duration.ZERO);
+    return new Total(name, living, 0, handled, 0, 0, 0, 0, Duration.ZERO, Optional.empty(), Duration.ZERO,
+        Optional.empty());
   }
 
   /** Waits for the sums, because an actor leaves its scope after its end was announced. */
@@ -100,6 +102,100 @@ class ActorTotalsTest {
     assertEquals(List.of(2L, 0L, 1L, 2L), List.of((long) sum.living(), sum.handled(), sum.failed(), sum.queued()));
     assertTrue(sum.busyFor().compareTo(Duration.ofSeconds(3)) >= 0, sum::toString);
     assertEquals(Duration.ofSeconds(3), sum.oldestWaiting());
+    assertTrue(List.of("cart-1", "cart-2").contains(sum.busiestActor().orElseThrow()), sum::toString);
+    assertTrue(List.of("cart-1", "cart-2").contains(sum.oldestWaitingActor().orElseThrow()), sum::toString);
+  }
+
+  @Promise("19.26")
+  @Test
+  void totalsNameActorsThatAreBusyAndWaitForLongest() {
+    var totals = totals("*");
+    var busy = newActor(scope, "busy");
+    var late = newActor(scope, "late");
+    Gate.occupy(busy);
+    totals.read();
+    clock.advance(Duration.ofSeconds(3));
+    Gate.occupy(late);
+    late.sendMessage("waits");
+    totals.read();
+    clock.advance(Duration.ofSeconds(2));
+    busy.sendMessage("waits for a shorter time");
+
+    var sum = totals.read().getFirst();
+
+    assertEquals(List.of(Optional.of("busy"), Optional.of("late")),
+        List.of(sum.busiestActor(), sum.oldestWaitingActor()));
+    Gate.openAll();
+    awaitQuiet();
+    var quiet = totals.read().getFirst();
+    assertEquals(List.of(Optional.empty(), Optional.empty()),
+        List.of(quiet.busiestActor(), quiet.oldestWaitingActor()));
+  }
+
+  private static List<Long> restartedAndSuspended(ActorTotals totals) {
+    var sum = totals.read().getFirst();
+    return List.of(sum.restarted(), (long) sum.suspended());
+  }
+
+  @Promise("19.26")
+  @Test
+  void totalsCountRestartsAndSuspendedActors() {
+    var totals = totals("orders");
+    var actor = scope.named("orders").initialState(Object::new)
+        .onFailure(FailurePolicy.restart().withBackoff(Duration.ofSeconds(1), Duration.ofSeconds(4)).withoutLog())
+        .newActor((Object state, Object message) -> {
+          throw new IllegalStateException("planned");
+        });
+    actor.sendMessage("fails");
+    Patience.eventually(() -> restartedAndSuspended(totals).equals(List.of(1L, 1L)));
+    assertEquals(List.of(1L, 1L), List.of(scope.report().restarted(), (long) scope.report().suspended()));
+
+    clock.advance(Duration.ofSeconds(4));
+    awaitQuiet();
+    assertEquals(List.of(1L, 0L), restartedAndSuspended(totals));
+    actor.close();
+
+    Patience.eventually(() -> totals.read().getFirst().living() == 0);
+    assertEquals(List.of(1L, 0L), restartedAndSuspended(totals));
+    assertEquals(List.of(1L, 0L), List.of(scope.report().restarted(), (long) scope.report().suspended()));
+  }
+
+  @Promise("19.26")
+  @Test
+  void poolCountsRestartsOfItsWorkers() {
+    var totals = totals("pool");
+    var pool = Pools.fixed(scope.named("pool").onFailure(FailurePolicy.restart().withoutLog()), 3)
+        .newActor((Object message) -> {
+          throw new IllegalStateException("planned");
+        });
+    for (int i = 0; i < 6; i++) pool.sendMessage(i);
+
+    awaitQuiet();
+
+    assertEquals(List.of(6L, 0L), restartedAndSuspended(totals));
+    assertEquals(6, scope.report().restarted());
+  }
+
+  /** An actor that another actor's failure restarts has restarted, too. */
+  @Promise("19.26")
+  @Test
+  void restartsThatScopeCausesAreCounted() {
+    var inner = scope.openScope("inner", options -> options.withFailurePolicy(FailurePolicy.restartAll().withoutLog()));
+    var totals = totals("*");
+    Actor<Object> failing = inner.named("failing").onFailure(FailurePolicy.escalate())
+        .newActor((Object message) -> {
+          throw new IllegalStateException("planned");
+        });
+    var other = newActor(inner, "other");
+    other.sendMessage("before");
+    awaitQuiet();
+
+    failing.sendMessage("fails");
+    awaitQuiet();
+    other.sendMessage("the restart comes before the next message");
+    awaitQuiet();
+
+    assertEquals(List.of(2L, 0L), restartedAndSuspended(totals));
   }
 
   @Promise("19.24")
@@ -120,8 +216,10 @@ class ActorTotalsTest {
     actor.close();
     newActor(scope, "orders").close(); // the next actor of the name
 
-    eventually(totals, new Total("orders", 0, 0, 2, 2, 0, Duration.ZERO, Duration.ZERO));
-    assertEquals(List.of(new Total("orders", 1, 0, 2, 2, 0, Duration.ZERO, Duration.ZERO)), before);
+    eventually(totals, new Total("orders", 0, 0, 0, 2, 2, 0, 0, Duration.ZERO, Optional.empty(), Duration.ZERO,
+        Optional.empty()));
+    assertEquals(List.of(new Total("orders", 1, 0, 0, 2, 2, 0, 0, Duration.ZERO, Optional.empty(), Duration.ZERO,
+        Optional.empty())), before);
   }
 
   @Promise("19.24")

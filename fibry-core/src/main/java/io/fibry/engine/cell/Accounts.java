@@ -5,6 +5,7 @@ import io.fibry.DeadLetter.Reason;
 import io.fibry.engine.jvm.EngineThreads;
 import io.fibry.engine.jvm.GuaranteedStart;
 import io.fibry.engine.jvm.StackProbe;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
@@ -26,6 +27,9 @@ public final class Accounts {
   private final LongAdder handled = new LongAdder();
   private final LongAdder passes = new LongAdder(); // activity without a counted outcome, see countPass
   private final LongAdder[] unhandled = new LongAdder[Reason.values().length];
+  private final LongAdder[] deadLetters = new LongAdder[Reason.values().length]; // a part of the unhandled messages
+  private volatile Instant lastDeadLetter; // null until the first dead letter; written by any thread
+  private final LongAdder restarted = new LongAdder();
   private final AtomicReferenceArray<DeadLetter> lastLetters = new AtomicReferenceArray<>(MAX_LETTERS); // a ring buffer
   private final AtomicLong letterCount = new AtomicLong();
   private final AtomicLong pendingNotifications = new AtomicLong();
@@ -33,7 +37,10 @@ public final class Accounts {
 
   public Accounts(Accounts parent) {
     this.parent = parent;
-    for (int i = 0; i < unhandled.length; i++) unhandled[i] = new LongAdder();
+    for (int i = 0; i < unhandled.length; i++) {
+      unhandled[i] = new LongAdder();
+      deadLetters[i] = new LongAdder();
+    }
   }
 
   void countHandled(long messages) {
@@ -42,6 +49,21 @@ public final class Accounts {
 
   void countUnhandled(Reason reason) {
     for (var level = this; level != null; level = level.parent) level.unhandled[reason.ordinal()].increment();
+  }
+
+  /**
+   * Counts a dead letter, which {@link #countUnhandled} counts, too. Messages for disconnected
+   * clients do not change the time of the last dead letter, because no program can prevent them.
+   */
+  void countDeadLetter(Reason reason, Instant time) {
+    for (var level = this; level != null; level = level.parent) {
+      level.deadLetters[reason.ordinal()].increment();
+      if (reason != Reason.DISCONNECTED) level.lastDeadLetter = time;
+    }
+  }
+
+  void countRestart() {
+    for (var level = this; level != null; level = level.parent) level.restarted.increment();
   }
 
   /**
@@ -115,6 +137,19 @@ public final class Accounts {
 
   public long unhandled(Reason reason) {
     return unhandled[reason.ordinal()].sum();
+  }
+
+  public long deadLetters(Reason reason) {
+    return deadLetters[reason.ordinal()].sum();
+  }
+
+  /** Returns the time of the last dead letter. Returns null if there was none. */
+  public Instant lastDeadLetter() {
+    return lastDeadLetter;
+  }
+
+  public long restarted() {
+    return restarted.sum();
   }
 
   /**

@@ -259,7 +259,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   }
 
   /** Returns whether the actor is suspended and the timer that ends its suspension is set. */
-  final boolean isSuspended() {
+  public final boolean isSuspended() {
     var recovery = recoveryOrNull();
     return recovery != null && recovery.isSuspended();
   }

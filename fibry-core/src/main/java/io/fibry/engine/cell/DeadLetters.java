@@ -66,6 +66,7 @@ public final class DeadLetters {
         && (reason == Reason.UNDELIVERED || reason == Reason.FAILED && cause instanceof IOException);
     if (isClientGone) reason = Reason.DISCONNECTED;
     cell.countUnhandled(reason);
+    accounts.countDeadLetter(reason, owner.options().scheduler().instant());
     JfrEvents.recordDeadLetter(cell, message, reason);
     if (LISTENING.get() != null) return NO_LISTENER;
     var letter = new ActorDeadLetter(cell.publicCell(), message, reason, Optional.ofNullable(cause));

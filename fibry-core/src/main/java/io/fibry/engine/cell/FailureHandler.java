@@ -202,9 +202,17 @@ public final class FailureHandler {
   static void restart(HandlerContext context, Throwable cause, long pause) {
     context.cell.dropState("at its restart");
     context.putBackStash();
+    countRestart(context.cell);
     JfrEvents.recordRestart(context.cell, cause, pause);
     var simulation = Environment.simulated;
     if (cause == null && simulation != null)
       simulation.recordEvent(context.cell.publicCell(), () -> "restarts, because another actor failed");
+  }
+
+  private static void countRestart(Cell cell) {
+    cell.owner().accounts().countRestart();
+    try {
+      cell.publicCell().extras().recovery().addRestart();
+    } catch (OutOfMemoryError noMemory) {} // the restart is then missing only in the actor's own count
   }
 }

@@ -13,6 +13,7 @@ final class Recovery {
   private volatile Object redeliveredNode; // the queue's node that was redelivered last, or null; written by the drain
   private int redeliveries; // how often redeliveredNode was redelivered; used by the drain only
   volatile long requestedPause; // ns before the restart; set by the actor whose failure causes the restart
+  private volatile int restartCount; // written under the monitor of this object, read by observers
   private Suspension suspension; // holds the right to run during a suspension; null otherwise
 
   /** The right to run of an actor that waits for the end of a backoff. */
@@ -53,6 +54,15 @@ final class Recovery {
   long countRestart(FailurePolicy policy, Scheduler clock) {
     if (restarts == null) restarts = new RestartBudget();
     return restarts.countRestart(policy, clock);
+  }
+
+  /** Counts a restart that has happened. Workers of a pool may do so at the same time. */
+  synchronized void addRestart() {
+    restartCount++;
+  }
+
+  int restartCount() {
+    return restartCount;
   }
 
   /**

@@ -7,7 +7,11 @@ import io.fibry.spi.ActorNames;
 import io.fibry.spi.ActorTotals;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 /**
  * Sums counts of actors by name. While an actor is a member of its scope, its counts are read from
@@ -41,25 +45,69 @@ final class NamedTotals implements ActorTotals {
   private final MemberScope scope;
   private final ActorNames names;
   // Counts of the actors that have ended, by the index of the name. Guarded by the lock of the tree
-  private final long[] handledByEnded;
-  private final long[] failedByEnded;
-  private final long[] refusedByEnded;
-  // The next four are guarded by the monitor. Threads take the monitor before the lock of the tree
-  private final long[] minHandled; // this and the next two: the result of the last reader
-  private final long[] minFailed;
-  private final long[] minRefused;
+  private final Counts[] ended;
+  // The next two are guarded by the monitor. Threads take the monitor before the lock of the tree
+  private final Counts[] last; // the result of the last reader
   private List<Total> finalTotals; // null until the close
+
+  /** The counts of one name that never shrink. */
+  private static final class Counts {
+    long handled;
+    long failed;
+    long refused;
+    long restarted;
+
+    /** Makes no object, because an actor may end while no memory is left. */
+    void add(Cell cell, long handledByCell) {
+      handled += handledByCell;
+      failed += cell.failed();
+      refused += cell.refused();
+      restarted += ActorInspector.restarted(cell);
+    }
+
+    Counts copy() {
+      var copy = new Counts();
+      copy.raiseTo(this);
+      return copy;
+    }
+
+    void raiseTo(Counts other) {
+      handled = Math.max(handled, other.handled);
+      failed = Math.max(failed, other.failed);
+      refused = Math.max(refused, other.refused);
+      restarted = Math.max(restarted, other.restarted);
+    }
+  }
+
+  /** The oldest wait or longest work among the actors of one name. */
+  private static final class Maximum {
+    private long nanos; // 0: none
+    private Cell cell; // null: none
+
+    void add(Cell candidate, long candidateNanos) {
+      if (candidateNanos <= nanos) return;
+      nanos = candidateNanos;
+      cell = candidate;
+    }
+
+    Duration duration() {
+      return Duration.ofNanos(nanos);
+    }
+
+    Optional<String> name() {
+      return Optional.ofNullable(cell).map(Cell::name);
+    }
+  }
 
   NamedTotals(MemberScope scope, ActorNames names) {
     this.scope = scope;
     this.names = names;
-    int size = names.list().size();
-    this.handledByEnded = new long[size];
-    this.failedByEnded = new long[size];
-    this.refusedByEnded = new long[size];
-    this.minHandled = new long[size];
-    this.minFailed = new long[size];
-    this.minRefused = new long[size];
+    this.ended = forNames(Counts::new).toArray(Counts[]::new);
+    this.last = forNames(Counts::new).toArray(Counts[]::new);
+  }
+
+  private <T> Stream<T> forNames(Supplier<T> constructor) {
+    return Stream.generate(constructor).limit(names.list().size());
   }
 
   /** Returns whether an actor of this name belongs to a sum. The name may be null. */
@@ -70,12 +118,14 @@ final class NamedTotals implements ActorTotals {
   /**
    * Adds the final counts of an actor that has left its scope. Called under the lock of the tree.
    */
-  void addEnded(String label, long handled, long failed, long refused) {
-    int index = label == null ? -1 : names.indexOf(label);
-    if (index < 0) return;
-    handledByEnded[index] += handled;
-    failedByEnded[index] += failed;
-    refusedByEnded[index] += refused;
+  void addEnded(Cell cell, long handled) {
+    int index = indexOf(cell);
+    if (index >= 0) ended[index].add(cell, handled);
+  }
+
+  private int indexOf(Cell cell) {
+    String label = cell.label();
+    return label == null ? -1 : names.indexOf(label);
   }
 
   @Override
@@ -84,40 +134,35 @@ final class NamedTotals implements ActorTotals {
   }
 
   private List<Total> sum() {
-    long[] handled;
-    long[] failed;
-    long[] refused;
+    List<Counts> counts;
     var cells = new ArrayList<Cell>();
     synchronized (scope.totalsLock()) {
-      handled = handledByEnded.clone();
-      failed = failedByEnded.clone();
-      refused = refusedByEnded.clone();
+      counts = Arrays.stream(ended).map(Counts::copy).toList();
       scope.addActors(cells);
     }
-    int[] living = new int[handled.length];
-    long[] queued = new long[handled.length];
-    long[] oldestNanos = new long[handled.length];
-    long[] busyNanos = new long[handled.length];
+    int[] living = new int[ended.length];
+    int[] suspended = new int[ended.length];
+    long[] queued = new long[ended.length];
+    var oldest = forNames(Maximum::new).toList();
+    var busiest = forNames(Maximum::new).toList();
     for (var cell : cells) {
-      String label = cell.label();
-      int index = label == null ? -1 : names.indexOf(label);
+      int index = indexOf(cell);
       if (index < 0) continue;
       living[index]++;
-      handled[index] += cell.handled();
-      failed[index] += cell.failed();
-      refused[index] += cell.refused();
+      counts.get(index).add(cell, cell.handled());
       queued[index] += cell.countQueued(ScopeDump.MAX_COUNTED);
-      oldestNanos[index] = Math.max(oldestNanos[index], QueueAges.observe(cell));
-      for (var worker : cell.workersAndSelf())
-        busyNanos[index] = Math.max(busyNanos[index], ActorInspector.busyTime(worker).nanos());
+      oldest.get(index).add(cell, QueueAges.observe(cell));
+      for (var worker : cell.workersAndSelf()) {
+        busiest.get(index).add(cell, ActorInspector.busyTime(worker).nanos());
+        if (worker.isSuspended()) suspended[index]++;
+      }
     }
     var totals = new ArrayList<Total>();
-    for (int i = 0; i < handled.length; i++) {
-      minHandled[i] = Math.max(minHandled[i], handled[i]);
-      minFailed[i] = Math.max(minFailed[i], failed[i]);
-      minRefused[i] = Math.max(minRefused[i], refused[i]);
-      totals.add(new Total(names.list().get(i), living[i], minHandled[i], minFailed[i], minRefused[i], queued[i],
-          Duration.ofNanos(oldestNanos[i]), Duration.ofNanos(busyNanos[i])));
+    for (int i = 0; i < ended.length; i++) {
+      last[i].raiseTo(counts.get(i));
+      totals.add(new Total(names.list().get(i), living[i], suspended[i], last[i].handled, last[i].failed,
+          last[i].refused, last[i].restarted, queued[i], oldest.get(i).duration(), oldest.get(i).name(),
+          busiest.get(i).duration(), busiest.get(i).name()));
     }
     return List.copyOf(totals);
   }

@@ -200,7 +200,7 @@ abstract class ScopeState extends OwningScope implements NamedTotals.MemberScope
     for (var outer = this; outer != null; outer = outer.parent) {
       var outerTotals = outer.totals;
       for (int i = 0; i < outerTotals.size(); i++)
-        outerTotals.get(i).addEnded(cell.label(), handled, cell.failed(), cell.refused());
+        outerTotals.get(i).addEnded(cell, handled);
     }
   }
 
@@ -302,12 +302,18 @@ abstract class ScopeState extends OwningScope implements NamedTotals.MemberScope
     // report counts as queued or in a handler
     long minHandled = maxReported.get();
     var unhandled = new EnumMap<Reason, Long>(Reason.class);
-    for (var reason : Reason.values()) unhandled.put(reason, accounts.unhandled(reason));
+    var deadLetterCounts = new EnumMap<Reason, Long>(Reason.class);
+    for (var reason : Reason.values()) {
+      deadLetterCounts.put(reason, accounts.deadLetters(reason)); // first, because they are a part of the others
+      unhandled.put(reason, accounts.unhandled(reason));
+    }
     long handledCount = accounts.handled();
     long queued = 0;
     var unresponsive = new ArrayList<String>();
     long handlingCount = 0;
+    int suspended = 0;
     for (var cell : cells(this)) {
+      if (cell.isSuspended()) suspended++;
       var drain = cell.countedDrain();
       if (drain != null) {
         handledCount += drain.handledUnsettled();
@@ -322,8 +328,9 @@ abstract class ScopeState extends OwningScope implements NamedTotals.MemberScope
     long handled = Math.max(handledCount, minHandled);
     maxReported.accumulateAndGet(handled, Math::max);
     long sent = handled + handlingCount + queued + unhandled.values().stream().mapToLong(Long::longValue).sum();
-    return new Report(name, sent, handled, handlingCount, Collections.unmodifiableMap(unhandled), queued, leftovers,
-        List.copyOf(unresponsive));
+    return new Report(name, sent, handled, handlingCount, Collections.unmodifiableMap(unhandled), queued,
+        Collections.unmodifiableMap(deadLetterCounts), Optional.ofNullable(accounts.lastDeadLetter()),
+        accounts.restarted(), suspended, leftovers, List.copyOf(unresponsive));
   }
 
   /**
