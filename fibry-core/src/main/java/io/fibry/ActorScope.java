@@ -68,10 +68,7 @@ public interface ActorScope extends AutoCloseable {
    */
   ActorScope openScope(String name, UnaryOperator<Options> options);
 
-  /**
-   * {@return counts of all messages so far; exact while no message is sent or handled, and final
-   * after the close}
-   */
+  /** {@return counts so far; exact while no message is sent or handled, final after the close} */
   Report report();
 
   /**
@@ -165,9 +162,9 @@ public interface ActorScope extends AutoCloseable {
    * @param handling messages whose handler runs now
    * @param unhandled for each reason the number of messages that were not handled
    * @param queued messages that wait in mailboxes now
-   * @param deadLetterCounts the part of {@code unhandled} for which no asker waited, for each reason
-   * @param lastDeadLetter when the last dead letter was lost, by the clock of its actor's scope; the
-   * reason {@code DISCONNECTED} does not count. Empty if there was none
+   * @param deadLetterCounts the part of {@code unhandled} for which no asker waited
+   * @param lastDeadLetter the time of the last one, by its scope's clock, without
+   * {@code DISCONNECTED}
    * @param restarted how often actors have been restarted
    * @param suspended actors that are suspended after a failure, and workers of pools, now
    * @param deadLetters all dead letters since the close began; empty in {@link #report}

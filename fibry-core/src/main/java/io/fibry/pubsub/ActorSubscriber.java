@@ -17,6 +17,17 @@ final class ActorSubscriber<M> extends Subscriber<M> {
   }
 
   @Override
+  String name() {
+    return actor.name();
+  }
+
+  /** The only sender of an actor of the topic is the topic, so all other refusals are drops. */
+  @Override
+  long dropped(long refusedDeliveries) {
+    return userActor == null ? Math.max(0, topic.refusedBy(actor) - refusedDeliveries) : 0;
+  }
+
+  @Override
   boolean isGone() {
     return (userActor == null ? actor : userActor).onExit().isDone();
   }

@@ -19,6 +19,7 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
@@ -45,6 +46,11 @@ final class ActorTopic<M> extends ForwardingGroup<Topic<M>> implements Topic<M>,
   private final LongAdder published = new LongAdder();
   private final LongAdder delivered = new LongAdder();
   private final LongAdder refused = new LongAdder();
+  // the subscriptions of `ownedActors`; a key is added before the first message and removed after
+  // the actor's end
+  private final ConcurrentSkipListMap<Integer, Subscriber<M>> ownedSubscribers = new ConcurrentSkipListMap<>();
+  private final LongAdder droppedByEnded = new LongAdder();
+  private final AtomicLong maxDropped = new AtomicLong(); // the greatest result of dropped()
   private volatile boolean isDiscardingQueued; // false -> true, by askExit and kill: queued messages are undelivered
 
   ActorTopic(ActorBuilder<? super M> builder) {
@@ -77,8 +83,26 @@ final class ActorTopic<M> extends ForwardingGroup<Topic<M>> implements Topic<M>,
   @Override
   public TopicStats stats() {
     var currentSubscribers = subscribers;
-    return new TopicStats(published.sum(), delivered.sum(), refused.sum(),
+    return new TopicStats(published.sum(), delivered.sum(), refused.sum(), dropped(),
         currentSubscribers == null ? 0 : currentSubscribers.size());
+  }
+
+  /** Sums the drops, also of ended actors. Returns the maximum, as a counter must not shrink. */
+  private long dropped() {
+    long dropped = droppedByEnded.sum();
+    for (var owned : ownedSubscribers.values()) dropped += owned.stats().dropped();
+    return maxDropped.accumulateAndGet(dropped, Math::max);
+  }
+
+  @Override
+  public List<SubscriberStats> subscribers() {
+    var currentSubscribers = subscribers;
+    return currentSubscribers == null ? List.of() : currentSubscribers.stream().map(Subscriber::stats).toList();
+  }
+
+  @Override
+  public long refusedBy(Actor<?> actor) {
+    return BlockBuilder.of(builder).refusedBy(actor);
   }
 
   @Override
@@ -118,8 +142,11 @@ final class ActorTopic<M> extends ForwardingGroup<Topic<M>> implements Topic<M>,
     Actor<M> actor = BlockBuilder.of(builder).child(Integer.toString(number)).newActor(subscriber);
     ownedActors.put(number, actor);
     var subscription = new ActorSubscriber<>(this, actor, true);
+    ownedSubscribers.put(number, subscription);
     actor.onExit().whenComplete((reason, failure) -> {
       ownedActors.remove(number);
+      ownedSubscribers.remove(number);
+      droppedByEnded.add(subscription.stats().dropped());
       leave(subscription);
     });
     try {

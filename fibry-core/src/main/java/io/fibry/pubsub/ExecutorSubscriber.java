@@ -31,6 +31,16 @@ final class ExecutorSubscriber<M> extends Subscriber<M> {
   }
 
   @Override
+  String name() {
+    return userActor == null ? "executor" : userActor.name();
+  }
+
+  @Override
+  long dropped(long refusedDeliveries) {
+    return 0;
+  }
+
+  @Override
   boolean isGone() {
     return userActor != null ? userActor.onExit().isDone()
         : executor instanceof ExecutorService pool && pool.isShutdown();

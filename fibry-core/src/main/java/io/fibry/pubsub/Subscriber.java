@@ -1,8 +1,11 @@
 package io.fibry.pubsub;
 
+import io.fibry.Actor;
 import io.fibry.AskCycleException;
 import io.fibry.Exitable;
+import io.fibry.pubsub.Topic.SubscriberStats;
 import io.fibry.text.SafeLogger;
+import java.util.concurrent.atomic.LongAdder;
 import org.slf4j.Logger;
 
 /** A subscription to a topic, which passes the messages of the topic on to one subscriber. */
@@ -16,6 +19,9 @@ abstract class Subscriber<M> implements Subscription {
 
     /** Counts a delivery, which the subscriber has accepted or refused. */
     void countDelivery(boolean isAccepted);
+
+    /** Returns how many messages the mailbox of an actor has refused or dropped. */
+    long refusedBy(Actor<?> actor);
 
     /** Returns whether even messages that were published before the end stay undelivered. */
     boolean isDiscardingQueued();
@@ -35,6 +41,8 @@ abstract class Subscriber<M> implements Subscription {
   // the user's actor whose end ends the subscription; null if the topic made the actor, or if the
   // subscriber is code on an executor that is no actor
   final Exitable userActor;
+  private final LongAdder delivered = new LongAdder();
+  private final LongAdder refused = new LongAdder();
   private volatile boolean isOpen = true; // true -> false, by the thread that leaves
 
   Subscriber(SubscribedTopic<M> topic, Exitable userActor) {
@@ -52,14 +60,28 @@ abstract class Subscriber<M> implements Subscription {
     try {
       isAccepted = offer(message);
     } catch (AskCycleException cycle) {
-      topic.countDelivery(false);
+      count(false);
       throw cycle;
     } catch (Throwable refusal) {
       LOG.error("topic '{}': a subscriber did not take {}", topic.name(), topic.describe(message), refusal);
     }
-    topic.countDelivery(isAccepted);
+    count(isAccepted);
     if (!isAccepted && isGone()) leave(); // leaves now, because the watcher may be notified later
   }
+
+  private void count(boolean isAccepted) {
+    (isAccepted ? delivered : refused).increment();
+    topic.countDelivery(isAccepted);
+  }
+
+  final SubscriberStats stats() {
+    return new SubscriberStats(name(), delivered.sum(), refused.sum(), dropped(refused.sum()));
+  }
+
+  abstract String name();
+
+  /** Returns how many delivered messages were dropped later, if that is known. */
+  abstract long dropped(long refusedDeliveries);
 
   /** Offers a message. Returns false if it became a dead letter. */
   abstract boolean offer(M message);

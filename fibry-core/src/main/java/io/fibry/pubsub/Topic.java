@@ -5,6 +5,7 @@ import io.fibry.ActorBuilder;
 import io.fibry.Exitable;
 import io.fibry.Handler;
 import io.fibry.mailbox.Mailbox;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Executor;
 
@@ -104,13 +105,31 @@ public interface Topic<M> extends Exitable {
    * @param delivered deliveries that subscribers have accepted: each message is delivered once to
    * each subscriber
    * @param refused deliveries that subscribers have refused, for example because a mailbox was full
+   * @param dropped delivered messages that the mailboxes of actors of the topic have dropped since,
+   * because they were full
    * @param subscribers subscriptions that are open now
    */
-  record TopicStats(long published, long delivered, long refused, int subscribers) {}
+  record TopicStats(long published, long delivered, long refused, long dropped, int subscribers) {}
 
   /**
-   * Returns the counts since the topic was opened. A message that a mailbox has accepted and then
-   * dropped counts as delivered here, and as refused in the statistics of its actor.
+   * The counts of an open subscription at one moment.
+   *
+   * @param name the name of the subscribed actor, such as {@code prices/1} if the topic made it;
+   * {@code executor} for code on an executor that is no actor
+   * @param delivered deliveries that the subscriber has accepted
+   * @param refused deliveries that the subscriber has refused
+   * @param dropped delivered messages that a full mailbox has dropped since; 0 if the topic did not
+   * make the actor, because such an actor has other senders, too
+   */
+  record SubscriberStats(String name, long delivered, long refused, long dropped) {}
+
+  /** {@return the counts of each open subscription, the oldest first} */
+  List<SubscriberStats> subscribers();
+
+  /**
+   * Returns the counts since the topic was opened. A message that the mailbox of a user's actor has
+   * accepted and then dropped counts as delivered here, and as refused in the statistics of its
+   * actor.
    *
    * @return the counts; a topic of a cluster counts the messages that reach this node
    */

@@ -13,6 +13,7 @@ import io.fibry.Handler;
 import io.fibry.Strategy;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.pubsub.Topic.SubscriberStats;
 import io.fibry.pubsub.Topic.TopicStats;
 import io.fibry.support.Patience;
 import io.fibry.testing.Gate;
@@ -21,6 +22,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import org.junit.jupiter.api.Test;
@@ -51,12 +53,42 @@ class TopicTest extends TopicFixture {
     refusingSubscription.close();
     topic.publish("second");
 
-    assertEquals(new TopicStats(3, 3, 2, 2), topic.stats()); // `full` refused the second, the executor the first
+    assertEquals(new TopicStats(3, 3, 2, 0, 2), topic.stats()); // `full` refused the second, the executor the first
     subscription.close();
     assertEquals(1, topic.stats().subscribers());
     topic.kill();
     topic.publish("too late");
-    assertEquals(new TopicStats(3, 3, 2, 0), topic.stats());
+    assertEquals(new TopicStats(3, 3, 2, 0, 0), topic.stats());
+  }
+
+  @Promise("19.28")
+  @Test
+  void eachSubscriberHasItsDeliveriesRefusalsAndDrops() {
+    var gate = new Gate();
+    var entered = new CountDownLatch(3);
+    Handler<Object> slow = message -> {
+      if (message != gate) return;
+      entered.countDown();
+      gate.pass();
+    };
+    var dropping = topic.subscribe(Mailbox.bounded(2, Overflow.DROP_OLDEST), slow);
+    topic.subscribe(Mailbox.bounded(2, Overflow.REJECT), slow);
+    var full = scope.named("full").mailbox(Mailbox.bounded(1, Overflow.DROP_NEWEST)).newActor(slow);
+    topic.subscribe(full);
+    topic.subscribeOn(Runnable::run, message -> {});
+    topic.publish(gate);
+    Patience.await(entered);
+    for (int i = 0; i < 5; i++) topic.publish(i);
+
+    assertEquals(List.of(new SubscriberStats("topic/1", 6, 0, 3), new SubscriberStats("topic/2", 3, 3, 0),
+        new SubscriberStats("full", 2, 4, 0), new SubscriberStats("executor", 6, 0, 0)), topic.subscribers());
+    assertEquals(new TopicStats(6, 17, 7, 3, 4), topic.stats());
+    gate.open();
+    dropping.close();
+    Patience.eventually(() -> topic.stats().equals(new TopicStats(6, 17, 7, 3, 3)));
+    topic.close();
+    assertEquals(new TopicStats(6, 17, 7, 3, 0), topic.stats());
+    assertEquals(List.of(), topic.subscribers());
   }
 
   @Test

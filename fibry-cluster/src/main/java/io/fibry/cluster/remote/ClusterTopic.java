@@ -13,6 +13,7 @@ import io.fibry.mailbox.Overflow;
 import io.fibry.pubsub.Subscription;
 import io.fibry.pubsub.Topic;
 import io.fibry.spi.ForwardingExitable;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Executor;
@@ -108,6 +109,11 @@ public final class ClusterTopic<M> extends ForwardingExitable<Topic<M>> implemen
   @Override
   public Subscription subscribeOn(Executor executor, Handler<M> subscriber) {
     return localTopic.subscribeOn(executor, subscriber);
+  }
+
+  @Override
+  public List<SubscriberStats> subscribers() {
+    return localTopic.subscribers();
   }
 
   @Override

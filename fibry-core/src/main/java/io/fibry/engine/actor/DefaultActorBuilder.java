@@ -41,10 +41,7 @@ import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 
-/**
- * The builder that scopes give to users. If {@code strategy} or {@code mailbox} is null, the
- * scope's option is used when an actor is made.
- */
+/** The builder that scopes give to users. A null strategy or mailbox means the scope's option. */
 @SuppressWarnings("unchecked") // the signatures of ActorBuilder check the types
 public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable {
   private static final Mailbox<Object> POOL_MAILBOX = Mailbox.bounded(1024, Overflow.BLOCK); // the default of pools
@@ -273,6 +270,11 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
   @Override
   public StepObservation beginStep(HandlerStep step) {
     return ObservedStep.begin(owner.options().contextPropagators(), step);
+  }
+
+  @Override
+  public long refusedBy(Actor<?> actor) {
+    return actor instanceof Cell cell ? cell.refused() : 0;
   }
 
   @Override
