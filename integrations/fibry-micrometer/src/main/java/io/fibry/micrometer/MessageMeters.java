@@ -8,12 +8,15 @@ import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
+import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
 /**
  * Two timers of messages: {@code fibry.wait} from the send until the handler begins, and
- * {@code fibry.handling} until the handler ends. Give this context propagator to the options of a
+ * {@code fibry.handling} until the handler ends. Both have the same buckets in all processes, which
+ * a monitoring system such as Prometheus can add. Give this context propagator to the options of a
  * scope; it also times the scopes inside that scope. Thread-safe.
  * {@snippet class="io.fibry.micrometer.Shop" region="shop"}
  *
@@ -22,11 +25,18 @@ import java.util.stream.Stream;
  * {@code sendMessages}, share one capture. Only the first of them records a wait, which includes
  * a timer's delay.
  *
- * <p>The connections of servers are messages with many steps. So {@code fibry.handling} records
- * each exchange, line, frame and WebSocket message, without the time in which the handler waits for
- * its client, and not the connection. The wait is recorded once for a connection.
+ * <p>Each connection of a server is an actor, named by the server and a number, such as
+ * {@code web/17}, and a message with many steps. So {@code fibry.handling} records each exchange,
+ * line, frame and WebSocket message, without the time in which the handler waits for its client,
+ * and not the connection. The wait is recorded once for a connection: how long the accepted
+ * connection waited for a thread, and not how long its requests waited.
  */
 public final class MessageMeters extends MessageTimer implements MeterBinder, AutoCloseable {
+  // of the buckets, from 50 µs to 10 s, as for routes
+  private static final Duration[] BOUNDS = LongStream.of(50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000,
+      100_000, 250_000, 500_000, 1_000_000, 2_500_000, 5_000_000, 10_000_000)
+      .mapToObj(micros -> Duration.of(micros, ChronoUnit.MICROS)).toArray(Duration[]::new);
+
   private final Tags tags;
   // written by threads that bind and close, read by senders and handlers; may be empty
   private volatile List<MessageTimers> timers = List.of();
@@ -79,7 +89,8 @@ public final class MessageMeters extends MessageTimer implements MeterBinder, Au
 
   private List<Timer> timers(MeterRegistry registry, String name, String description) {
     return groups().stream().map(group -> Timer.builder(name)
-        .tags(group.isEmpty() ? tags : tags.and("actor", group)).description(description).register(registry)).toList();
+        .tags(group.isEmpty() ? tags : tags.and("actor", group)).description(description)
+        .serviceLevelObjectives(BOUNDS).register(registry)).toList();
   }
 
   @Override

@@ -14,8 +14,12 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.net.URI;
 import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.net.http.WebSocket;
 import java.time.Duration;
 import java.util.List;
@@ -186,7 +190,44 @@ class MessageTimersTest {
   void waitAndHandlingTimersHaveGivenTags() {
     new MessageMeters("test", Tags.of("floor", "two")).bindTo(registry);
 
-    assertEquals(List.of("two", "two"),
-        registry.getMeters().stream().map(meter -> meter.getId().getTag("floor")).toList());
+    for (var meter : registry.getMeters()) assertEquals("two", meter.getId().getTag("floor"));
+    assertEquals(2, registry.getMeters().stream().filter(Timer.class::isInstance).count());
+  }
+
+  /** Prometheus adds the buckets of several processes, which it cannot do with summaries. */
+  @Test
+  void timersOfMessagesHaveBucketsInPrometheus() {
+    var prometheus = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    timers.bindTo(prometheus);
+    scope.anonymous().newActorWithReturn((Integer n) -> n).ask(1);
+    scope.assertQuiet();
+
+    var lines = prometheus.scrape().lines().toList();
+    for (var name : List.of("fibry_wait_seconds", "fibry_handling_seconds")) {
+      assertTrue(lines.contains("# TYPE " + name + " histogram"), name);
+      assertEquals(18, lines.stream().filter(line -> line.startsWith(name + "_bucket{scope=\"test\",le=")).count());
+      assertTrue(lines.contains(name + "_bucket{scope=\"test\",le=\"+Inf\"} 1"), name);
+    }
+  }
+
+  /** The first exchange of a connection is handled when its request has come. */
+  @Test
+  void connectionRecordsOneWaitAndEachOfItsExchanges() throws Exception {
+    var ofConnections = timers.withActors("web/*");
+    ofConnections.bindTo(registry);
+    try (var shop = TestScope.open("shop", options -> options.withContextPropagator(ofConnections));
+        var server = HttpServer.open(shop.named("web"), 0, HttpRoutes.none().text("/", exchange -> "hat"), o -> o);
+        var client = HttpClient.newHttpClient()) {
+      for (int i = 0; i < 3; i++) client.send(HttpRequest.newBuilder(URI.create("http://localhost:" + server.port()))
+          .build(), BodyHandlers.discarding());
+
+      Patience.eventually(() -> timer("fibry.handling", "web/*").count() == 3);
+      assertEquals(List.of(1L, 0L),
+          List.of(timer("fibry.wait", "web/*").count(), timer("fibry.wait", "other").count()));
+    }
+  }
+
+  private Timer timer(String name, String actor) {
+    return registry.get(name).tags("scope", "test", "actor", actor).timer();
   }
 }
