@@ -12,6 +12,7 @@ import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.TimeGauge;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -19,11 +20,17 @@ import java.util.function.Function;
 import java.util.function.ToLongFunction;
 
 /**
- * Meters of chosen actors, with the tags {@code scope} and {@code actor}: the counters
- * {@code fibry.actor.handled}, {@code fibry.actor.failed} and {@code fibry.actor.refused}, and the
- * gauges {@code fibry.actor.living}, {@code fibry.actor.waiting},
- * {@code fibry.actor.oldest.waiting} and {@code fibry.actor.busy}. Thread-safe.
+ * Meters of chosen actors, with the tags {@code scope} and {@code actor}. The counters are
+ * {@code fibry.actor.handled}, {@code fibry.actor.failed}, {@code fibry.actor.refused} and
+ * {@code fibry.actor.restarted}. The gauges are {@code fibry.actor.living},
+ * {@code fibry.actor.suspended}, {@code fibry.actor.waiting}, {@code fibry.actor.oldest.waiting}
+ * and {@code fibry.actor.busy}. Thread-safe.
  * {@snippet class="io.fibry.micrometer.ActorMetersTest" region="actors"}
+ *
+ * <p>The gauges {@code fibry.actor.max.busy} and {@code fibry.actor.max.waiting} have the
+ * further tag {@code name}: the actor that has been busy for longest, and the actor whose message
+ * has waited for longest. They exist only while that time is at least ten seconds. So there is at
+ * most one of each for each name that is given, and an alert names the actor.
  *
  * <p>A name that ends in {@code *} has one meter for all actors whose name begins so. An actor
  * belongs to the first name that matches. Thus the number of meters does not grow with the number
@@ -36,6 +43,7 @@ public final class ActorMeters implements MeterBinder, AutoCloseable {
   private final Tags tags;
   private final ActorTotals totals;
   private final BoundMeters registered = new BoundMeters();
+  private final List<NamedActorGauges> namedGauges = new ArrayList<>(); // guarded by the monitor
 
   /**
    * Makes meters of the actors with these names.
@@ -70,14 +78,21 @@ public final class ActorMeters implements MeterBinder, AutoCloseable {
   @Override
   public void bindTo(MeterRegistry registry) {
     var sums = new CachedSample<>(totals::read, registry.config().clock()); // in the order of the names
-    for (int i = 0; i < actors.list().size(); i++) bind(registry, sums, i);
+    var groups = actors.list().stream().map(name -> tags.and("actor", name)).toList();
+    var gauges = new NamedActorGauges(registry, groups);
+    synchronized (this) {
+      namedGauges.add(gauges);
+    }
+    for (int i = 0; i < groups.size(); i++)
+      bind(new NameMeters(registry, sums, i, groups.get(i), gauges, registered));
   }
 
-  private void bind(MeterRegistry registry, CachedSample<List<Total>> sums, int index) {
-    var meters = new NameMeters(registry, sums, index, tags.and("actor", actors.list().get(index)), registered);
+  private static void bind(NameMeters meters) {
     meters.count("handled", "Messages and steps that these actors have handled", Total::handled);
     meters.count("failed", "Messages at which these actors have failed", Total::failed);
     meters.count("refused", "Messages that full mailboxes have refused or dropped", Total::refused);
+    meters.count("restarted", "Restarts of these actors", Total::restarted);
+    meters.gauge("suspended", "Actors that are suspended after a failure", Total::suspended);
     meters.gauge("living", "Actors that have not ended", Total::living);
     meters.gauge("waiting", "Messages that wait for these actors", Total::queued);
     meters.time("oldest.waiting", "How long at least the oldest of these messages has waited", Total::oldestWaiting);
@@ -87,7 +102,7 @@ public final class ActorMeters implements MeterBinder, AutoCloseable {
 
   /** Registers the meters of one name in one registry. */
   private record NameMeters(MeterRegistry registry, CachedSample<List<Total>> sums, int index, Tags tags,
-      BoundMeters registered) {
+      NamedActorGauges named, BoundMeters registered) {
 
     /**
      * Registers a counter. The registry has only a weak reference to {@code sums}. The function
@@ -111,13 +126,17 @@ public final class ActorMeters implements MeterBinder, AutoCloseable {
     }
 
     private Total sum() {
-      return sums.sample().get(index);
+      var sample = sums.sample();
+      named.show(sample);
+      return sample.get(index);
     }
   }
 
   /** Removes the meters from their registries, and ends the sums. */
   @Override
-  public void close() {
+  public synchronized void close() {
+    namedGauges.forEach(NamedActorGauges::close);
+    namedGauges.clear();
     registered.remove();
     totals.close();
   }

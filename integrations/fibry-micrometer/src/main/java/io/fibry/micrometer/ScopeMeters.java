@@ -8,15 +8,24 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.TimeGauge;
 import io.micrometer.core.instrument.binder.MeterBinder;
+import java.time.Instant;
 import java.util.Locale;
+import java.util.concurrent.TimeUnit;
 import java.util.function.ToLongFunction;
 
 /**
- * Meters of the messages of a scope and the scopes inside it: the counter {@code fibry.messages}
- * for each outcome, and the gauges {@code fibry.messages.waiting} and
- * {@code fibry.messages.handling}. Thread-safe.
+ * Meters of the messages and actors of a scope and the scopes inside it. The messages have the
+ * counter {@code fibry.messages} for each outcome, and the gauges {@code fibry.messages.waiting}
+ * and {@code fibry.messages.handling}. The actors have the counter {@code fibry.scope.restarted}
+ * and the gauge {@code fibry.scope.suspended}. Thread-safe.
  * {@snippet class="io.fibry.micrometer.Shop" region="shop"}
+ *
+ * <p>The counter {@code fibry.dead.letters} counts the messages that were lost without an asker who
+ * knows that, for each {@code reason}. The gauge {@code fibry.dead.letters.last.timestamp} is the
+ * time of the last one in seconds since 1970, or 0. Messages for disconnected clients do not change
+ * this time.
  *
  * <p>Scopes count their messages even without meters. When a registry reads the meters, the scope
  * makes a report, at most once a second. After the scope has closed, the meters keep their last
@@ -51,16 +60,33 @@ public final class ScopeMeters implements MeterBinder, AutoCloseable {
   @Override
   public void bindTo(MeterRegistry registry) {
     var report = new CachedSample<>(scope::report, registry.config().clock());
-    bindCount(registry, report, "handled", Report::handled);
-    for (var reason : DeadLetter.Reason.values()) bindCount(registry, report, reason.name().toLowerCase(Locale.ROOT),
-        totals -> totals.unhandled().getOrDefault(reason, 0L));
-    bindGauge(registry, report, "waiting", "Messages in mailboxes", Report::queued);
-    bindGauge(registry, report, "handling", "Messages in handlers", Report::handling);
+    bindCount(registry, report, "fibry.messages", Tags.of("outcome", "handled"), "Messages by their outcome",
+        Report::handled);
+    for (var reason : DeadLetter.Reason.values()) {
+      var name = reason.name().toLowerCase(Locale.ROOT);
+      bindCount(registry, report, "fibry.messages", Tags.of("outcome", name), "Messages by their outcome",
+          totals -> totals.unhandled().getOrDefault(reason, 0L));
+      bindCount(registry, report, "fibry.dead.letters", Tags.of("reason", name), "Messages that were lost, by reason",
+          totals -> totals.deadLetterCounts().getOrDefault(reason, 0L));
+    }
+    bindCount(registry, report, "fibry.scope.restarted", Tags.empty(), "Restarts of actors", Report::restarted);
+    bindGauge(registry, report, "fibry.scope.suspended", "Actors that are suspended after a failure",
+        Report::suspended);
+    bindGauge(registry, report, "fibry.messages.waiting", "Messages in mailboxes", Report::queued);
+    bindGauge(registry, report, "fibry.messages.handling", "Messages in handlers", Report::handling);
+    registered.add(registry,
+        TimeGauge.builder("fibry.dead.letters.last.timestamp", () -> lastDeadLetterMillis(report.sample()),
+            TimeUnit.MILLISECONDS).tags(tags).description("When the last message was lost; 0: none")
+            .register(registry));
   }
 
-  private void bindGauge(MeterRegistry registry, CachedSample<Report> report, String suffix, String description,
+  private static long lastDeadLetterMillis(Report report) {
+    return report.lastDeadLetter().map(Instant::toEpochMilli).orElse(0L);
+  }
+
+  private void bindGauge(MeterRegistry registry, CachedSample<Report> report, String name, String description,
       ToLongFunction<Report> count) {
-    registered.add(registry, Gauge.builder("fibry.messages." + suffix, () -> count.applyAsLong(report.sample()))
+    registered.add(registry, Gauge.builder(name, () -> count.applyAsLong(report.sample()))
         .tags(tags).description(description).register(registry));
   }
 
@@ -68,12 +94,10 @@ public final class ScopeMeters implements MeterBinder, AutoCloseable {
    * Registers a counter. The registry has only a weak reference to {@code report}. The function
    * refers to {@code report}, too, so that the report is not collected.
    */
-  private void bindCount(MeterRegistry registry, CachedSample<Report> report, String outcome,
-      ToLongFunction<Report> count) {
-    registered.add(registry, FunctionCounter
-        .builder("fibry.messages", report, unused -> count.applyAsLong(report.sample()))
-        .tags(tags).tag("outcome", outcome).description("Messages by their outcome")
-        .register(registry));
+  private void bindCount(MeterRegistry registry, CachedSample<Report> report, String name, Tags ownTags,
+      String description, ToLongFunction<Report> count) {
+    registered.add(registry, FunctionCounter.builder(name, report, unused -> count.applyAsLong(report.sample()))
+        .tags(tags.and(ownTags)).description(description).register(registry));
   }
 
   /** Removes the meters from their registries. */

@@ -72,6 +72,102 @@ class ActorMetersTest {
     }
   }
 
+  private List<String> longest(String meter) {
+    passSecond();
+    for (var actor : List.of("orders", "*")) gauge("fibry.actor.busy", actor); // takes a sample
+    return registry.find(meter).timeGauges().stream()
+        .map(gauge -> gauge.getId().getTag("actor") + "/" + gauge.getId().getTag("name") + " " + gauge.value())
+        .toList();
+  }
+
+  /** All actors of a sum have the same tag {@code actor}, so an alert needs a name. */
+  @Test
+  void actorThatIsBusyOrWaitsForTenSecondsIsNamed() {
+    try (var scope = TestScope.fibers(); var meters = new ActorMeters(scope, "orders", "*")) {
+      var gate = new CountDownLatch(1);
+      var entered = new CountDownLatch(1);
+      var stuck = scope.named("stuck").newActor((String message) -> {
+        entered.countDown();
+        gate.await();
+      });
+      try {
+        stuck.sendMessage("handled");
+        Patience.await(entered);
+        stuck.sendMessage("waits");
+        meters.bindTo(registry);
+        scope.clock().advance(Duration.ofMillis(9_999));
+        assertEquals(List.of(), longest("fibry.actor.max.busy"));
+
+        scope.clock().advance(Duration.ofMillis(1));
+
+        assertEquals(List.of("*/stuck 10.0"), longest("fibry.actor.max.busy"));
+        assertEquals(List.of("*/stuck 10.0"), longest("fibry.actor.max.waiting"));
+        scope.clock().advance(Duration.ofSeconds(2));
+        assertEquals(List.of("*/stuck 12.0"), longest("fibry.actor.max.busy"));
+      } finally {
+        gate.countDown();
+      }
+      scope.assertQuiet();
+      assertEquals(List.of(), longest("fibry.actor.max.busy"));
+      assertEquals(List.of(), longest("fibry.actor.max.waiting"));
+    }
+    assertEquals(List.of(), registry.getMeters());
+  }
+
+  /** A listener of the registry may hold the registry's lock while it reads a meter. */
+  @Test
+  void meterIsReadWhileAnotherThreadRegistersGauge() {
+    try (var scope = TestScope.fibers(); var meters = new ActorMeters(scope, "*")) {
+      var gate = new CountDownLatch(1);
+      var entered = new CountDownLatch(1);
+      try {
+        scope.named("stuck").newActor((String message) -> {
+          entered.countDown();
+          gate.await();
+        }).sendMessage("handled");
+        Patience.await(entered);
+        meters.bindTo(registry);
+        registry.config().onMeterAdded(added -> Patience.value(Patience.callOnFiber(() -> {
+          passSecond();
+          return gauge("fibry.actor.living", "*");
+        })));
+        scope.clock().advance(Duration.ofSeconds(10));
+        passSecond();
+
+        assertEquals(1, gauge("fibry.actor.living", "*"));
+        assertEquals("stuck", registry.get("fibry.actor.max.busy").timeGauge().getId().getTag("name"));
+      } finally {
+        gate.countDown();
+      }
+    }
+  }
+
+  @Test
+  void restartsAndSuspendedActorsAreMetered() {
+    try (var scope = TestScope.fibers()) {
+      new ActorMeters(scope, "orders").bindTo(registry);
+      new ScopeMeters(scope).bindTo(registry);
+      scope.named("orders")
+          .onFailure(FailurePolicy.restart().withBackoff(Duration.ofSeconds(1), Duration.ofSeconds(1)).withoutLog())
+          .newActor((String message) -> {
+            throw new IllegalStateException("on purpose");
+          }).sendMessage("fails");
+      Patience.eventually(() -> {
+        passSecond();
+        return gauge("fibry.actor.suspended", "orders") == 1;
+      });
+      assertEquals(1, registry.get("fibry.scope.suspended").tag("scope", "test").gauge().value());
+
+      scope.advance(Duration.ofSeconds(1));
+      passSecond();
+
+      assertEquals(0, gauge("fibry.actor.suspended", "orders"));
+      assertEquals(0, registry.get("fibry.scope.suspended").gauge().value());
+      assertEquals(1, counter("fibry.actor.restarted", "orders"));
+      assertEquals(1, registry.get("fibry.scope.restarted").tag("scope", "test").functionCounter().count());
+    }
+  }
+
   @Test
   void counterShowsMessagesThatMailboxRefused() {
     try (var scope = TestScope.fibers()) {
@@ -101,8 +197,9 @@ class ActorMetersTest {
       meters.bindTo(registry);
 
       for (var actor : List.of("later", "cart-*")) {
-        for (var name : List.of("handled", "failed", "refused")) assertEquals(0, counter("fibry.actor." + name, actor));
-        for (var name : List.of("living", "waiting", "oldest.waiting", "busy"))
+        for (var name : List.of("handled", "failed", "refused", "restarted"))
+          assertEquals(0, counter("fibry.actor." + name, actor));
+        for (var name : List.of("living", "suspended", "waiting", "oldest.waiting", "busy"))
           assertEquals(0, gauge("fibry.actor." + name, actor));
       }
     }
@@ -131,7 +228,7 @@ class ActorMetersTest {
       });
       assertEquals(20, counter("fibry.actor.handled", "cart-*"));
       assertEquals(1, counter("fibry.actor.handled", "payments"));
-      assertEquals(14, registry.getMeters().size());
+      assertEquals(18, registry.getMeters().size());
     }
   }
 

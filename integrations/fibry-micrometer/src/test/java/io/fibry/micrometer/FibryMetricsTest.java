@@ -2,6 +2,7 @@ package io.fibry.micrometer;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorScope;
@@ -20,6 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -58,6 +60,38 @@ class FibryMetricsTest {
       assertEquals(1, count("rejected"));
       assertEquals(0, count("dropped"));
       assertEquals(0, registry.get("fibry.messages.waiting").tag("scope", "test").gauge().value());
+    }
+  }
+
+  private double deadLetters(String reason) {
+    return registry.get("fibry.dead.letters").tags("scope", "test", "reason", reason).functionCounter().count();
+  }
+
+  private double lastDeadLetter() {
+    return registry.get("fibry.dead.letters.last.timestamp").tag("scope", "test").timeGauge().value(TimeUnit.SECONDS);
+  }
+
+  /** A failed request is no dead letter, because its asker knows of the failure. */
+  @Test
+  void deadLettersAreCountedWithTimeOfLastOne() {
+    try (var scope = TestScope.fibers()) {
+      var actor = scope.anonymous().onFailure(FailurePolicy.resume().withoutLog())
+          .newActorWithReturn((String message) -> {
+            throw new IllegalStateException("on purpose");
+          });
+      try (var before = new ScopeMeters(scope)) {
+        before.bindTo(registry);
+        assertEquals(List.of(0.0, 0.0), List.of(deadLetters("failed"), lastDeadLetter()));
+      }
+      assertThrows(IllegalStateException.class, () -> actor.ask("request"));
+      for (int i = 0; i < 2; i++) actor.sendMessage("lost");
+      scope.assertQuiet();
+      double time = scope.clock().instant().toEpochMilli() / 1e3;
+
+      new ScopeMeters(scope).bindTo(registry);
+
+      assertEquals(List.of(2.0, 3.0, 0.0), List.of(deadLetters("failed"), count("failed"), deadLetters("rejected")));
+      assertEquals(time, lastDeadLetter());
     }
   }
 

@@ -3,31 +3,18 @@ package io.fibry.micrometer;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.ActorSystem;
 import io.fibry.DeadLetter;
-import io.fibry.cluster.Cluster;
-import io.fibry.flow.CircuitBreaker;
-import io.fibry.net.HttpRoutes;
-import io.fibry.net.HttpServer;
-import io.fibry.pubsub.Topic;
-import io.fibry.store.folder.FolderStore;
-import io.fibry.support.Patience;
 import io.fibry.support.ReadmeProgram;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.MockClock;
+import io.micrometer.core.instrument.simple.SimpleConfig;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
-import io.micrometer.prometheusmetrics.PrometheusConfig;
-import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
-import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
@@ -43,9 +30,8 @@ class ReadmeTest {
       Pattern.compile("test-classes|junit|fibry-test|prometheus|fibry-durable|tracing|context-propagation|jspecify");
   private static final Pattern METER = Pattern.compile("(?m)^\\| `(fibry\\.[a-z.]+)` \\| `(fibry_[a-z_]+)` \\|");
   private static final Pattern FAMILY = Pattern.compile("(?m)^# TYPE (\\S+)");
-  private static final Pattern SAMPLE = Pattern.compile("(?m)^(fibry_\\w+)");
-  private static final Pattern EXPRESSION = Pattern.compile(".*(rate\\(|fibry_\\w+.* [>=]).*");
-  private static final Pattern NAME = Pattern.compile("fibry_\\w+");
+
+  private final MockClock clock = new MockClock();
 
   @TempDir
   Path folder;
@@ -67,35 +53,6 @@ class ReadmeTest {
         shownBlocks.stream().filter(block -> !testedCode.contains(ReadmeProgram.withoutIndents(block))).toList());
   }
 
-  /** Registers all meters. Their scope, store, server and node have ended when this returns. */
-  private void bindAll(MeterRegistry registry) throws Exception {
-    new MessageMeters("shop").bindTo(registry);
-    try (var scope = ActorSystem.openScope("shop")) {
-      new ScopeMeters(scope).bindTo(registry);
-      new ActorMeters(scope, "clerk", "cart-*").bindTo(registry);
-      scope.named("clerk").newActor((String order) -> {}).sendMessage("hat");
-    }
-    try (var store = FolderStore.open(folder)) {
-      new StoreMeters("orders", store).bindTo(registry);
-    }
-    try (var cluster = Cluster.local("shop")) {
-      new NodeMeters(cluster).bindTo(registry);
-    }
-    try (var topic = Topic.open(ActorSystem.anonymous())) {
-      new TopicMeters(topic).bindTo(registry);
-    }
-    new BreakerMeters("payments", CircuitBreaker.of("payments", ActorSystem.anonymous(), options -> options))
-        .bindTo(registry);
-    new SchedulerMeters().bindTo(registry);
-    try (var server = HttpServer.open(ActorSystem.anonymous(), 0, HttpRoutes.none(), options -> options);
-        var client = HttpClient.newHttpClient()) {
-      new RouteMeters("shop", server).bindTo(registry);
-      client.send(HttpRequest.newBuilder(URI.create("http://localhost:" + server.port())).build(),
-          BodyHandlers.discarding());
-      Patience.eventually(() -> registry.find("fibry.http.requests").timer() != null);
-    }
-  }
-
   /** Returns a column of the table of meters, without the scheduler on a Java that has no bean. */
   private static Set<String> tableColumn(int column, MeterRegistry registry) throws Exception {
     boolean hasScheduler = registry.find("fibry.scheduler.queued").meter() != null; // not on Java 21
@@ -105,45 +62,32 @@ class ReadmeTest {
 
   @Test
   void readmeListsAllMeters() throws Exception {
-    var registry = new SimpleMeterRegistry();
-    bindAll(registry);
-
-    // the registry makes a gauge ".histogram" for each bucket of a timer
-    assertEquals(registry.getMeters().stream().map(meter -> meter.getId().getName())
-        .filter(name -> !name.endsWith(".histogram")).collect(Collectors.toSet()), tableColumn(1, registry));
+    var registry = new SimpleMeterRegistry(SimpleConfig.DEFAULT, clock);
+    try (var all = AllMeters.open(registry, clock, folder)) {
+      // the registry makes a gauge ".histogram" for each bucket of a timer
+      assertEquals(registry.getMeters().stream().map(meter -> meter.getId().getName())
+          .filter(name -> !name.endsWith(".histogram")).collect(Collectors.toSet()), tableColumn(1, registry));
+    }
   }
 
   @Test
   void readmeListsNamesInPrometheus() throws Exception {
-    var registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
-    bindAll(registry);
-    var families = FAMILY.matcher(registry.scrape()).results().map(type -> type.group(1)).collect(Collectors.toSet());
-    var withMax = families.stream().filter(name -> name.endsWith("_max")).collect(Collectors.toSet());
-    families.removeAll(withMax);
+    var registry = AllMeters.prometheus(clock);
+    try (var all = AllMeters.open(registry, clock, folder)) {
+      var families = FAMILY.matcher(registry.scrape()).results().map(type -> type.group(1)).collect(Collectors.toSet());
+      var withMax = families.stream().filter(name -> name.endsWith("_max")).collect(Collectors.toSet());
+      families.removeAll(withMax);
 
-    assertEquals(families, tableColumn(2, registry));
-    assertEquals(Set.of("fibry_wait_seconds_max", "fibry_handling_seconds_max", "fibry_http_requests_seconds_max"),
-        withMax);
-  }
-
-  @Test
-  void expressionsOfReadmeReadScrapedSamples() throws Exception {
-    var registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
-    bindAll(registry);
-    var samples = SAMPLE.matcher(registry.scrape()).results().map(line -> line.group(1)).collect(Collectors.toSet());
-    var expressions = Arrays.stream(readme().split("`")).filter(text -> EXPRESSION.matcher(text).matches())
-        .toList();
-
-    assertEquals(13, expressions.size(), expressions::toString);
-    for (var expression : expressions)
-      for (var name : NAME.matcher(expression).results().map(MatchResult::group).toList())
-        assertTrue(samples.contains(name), () -> name + " is none of " + samples);
+      assertEquals(families, tableColumn(2, registry));
+      assertEquals(Set.of("fibry_wait_seconds_max", "fibry_handling_seconds_max", "fibry_http_requests_seconds_max"),
+          withMax);
+    }
   }
 
   @Test
   void noMeterOfEndedObjectIsNaN() throws Exception {
-    var registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
-    bindAll(registry);
+    var registry = AllMeters.prometheus(clock);
+    AllMeters.open(registry, clock, folder).close();
 
     assertEquals(List.of(), registry.scrape().lines().filter(line -> line.contains("NaN")).toList());
   }

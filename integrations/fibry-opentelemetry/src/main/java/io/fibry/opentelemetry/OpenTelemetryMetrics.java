@@ -13,14 +13,17 @@ import io.fibry.spi.ActorTotals;
 import io.opentelemetry.api.OpenTelemetry;
 import io.opentelemetry.api.common.Attributes;
 import io.opentelemetry.api.metrics.Meter;
+import io.opentelemetry.api.metrics.ObservableDoubleMeasurement;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -42,6 +45,8 @@ import javax.management.ObjectName;
 public final class OpenTelemetryMetrics implements AutoCloseable {
   static final String INSTRUMENTATION = "io.fibry";
   static final String MESSAGES = "{message}";
+  private static final String ACTORS = "{actor}";
+  private static final Duration MIN_NAMED = Duration.ofSeconds(10);
   private static final String SCHEDULER = "jdk.management:type=VirtualThreadScheduler";
 
   private final Meter meter;
@@ -89,8 +94,10 @@ public final class OpenTelemetryMetrics implements AutoCloseable {
   }
 
   /**
-   * Adds the messages of a scope and the scopes inside it: {@code fibry.messages} by outcome,
-   * {@code fibry.messages.waiting} and {@code fibry.messages.handling}.
+   * Adds the messages and actors of a scope and the scopes inside it: {@code fibry.messages} by
+   * outcome, {@code fibry.messages.waiting}, {@code fibry.messages.handling},
+   * {@code fibry.dead.letters} by reason, {@code fibry.dead.letters.last.timestamp} in seconds
+   * since 1970 or 0, {@code fibry.scope.restarted} and {@code fibry.scope.suspended}.
    *
    * @param scope its name is the attribute {@code scope}
    * @return this object
@@ -100,6 +107,8 @@ public final class OpenTelemetryMetrics implements AutoCloseable {
     var outcomes = Stream.of(DeadLetter.Reason.values()).collect(Collectors.toMap(reason -> reason,
         reason -> own.toBuilder().put("outcome", reason.name().toLowerCase(Locale.ROOT)).build()));
     var handled = own.toBuilder().put("outcome", "handled").build();
+    var reasons = Stream.of(DeadLetter.Reason.values()).collect(Collectors.toMap(reason -> reason,
+        reason -> own.toBuilder().put("reason", reason.name().toLowerCase(Locale.ROOT)).build()));
     return add(sampled(own, scope::report)
         .counters("fibry.messages", MESSAGES, "Messages by their outcome", (report, counter) -> {
           counter.record(report.handled(), handled);
@@ -108,16 +117,29 @@ public final class OpenTelemetryMetrics implements AutoCloseable {
         })
         .level("fibry.messages.waiting", MESSAGES, "Messages in mailboxes", ActorScope.Report::queued)
         .level("fibry.messages.handling", MESSAGES, "Messages in handlers", ActorScope.Report::handling)
+        .counters("fibry.dead.letters", MESSAGES, "Messages that were lost, by reason",
+            (report, counter) -> reasons.forEach((reason, withReason) -> counter.record(
+                report.deadLetterCounts().getOrDefault(reason, 0L), withReason)))
+        .secondGauges("fibry.dead.letters.last.timestamp", "When the last message was lost; 0: none",
+            (report, gauge) -> gauge.record(report.lastDeadLetter().map(Instant::toEpochMilli).orElse(0L) / 1e3, own))
+        .counter("fibry.scope.restarted", "{restart}", "Restarts of actors", ActorScope.Report::restarted)
+        .level("fibry.scope.suspended", ACTORS, "Actors that are suspended after a failure",
+            ActorScope.Report::suspended)
         .register());
   }
 
   /**
    * Adds chosen actors: {@code fibry.actor.handled}, {@code fibry.actor.failed}, {@code
-   * fibry.actor.refused}, {@code fibry.actor.living}, {@code fibry.actor.waiting}, {@code
-   * fibry.actor.oldest.waiting} and {@code fibry.actor.busy}. A name that ends in {@code *} sums
-   * all actors whose name begins so. An actor belongs to the first name that matches. Thus the
-   * number of metrics does not grow with the number of actors. The counters include actors that
-   * have ended since this call, and never shrink. A name without an actor has zeros.
+   * fibry.actor.refused}, {@code fibry.actor.restarted}, {@code fibry.actor.living}, {@code
+   * fibry.actor.suspended}, {@code fibry.actor.waiting}, {@code fibry.actor.oldest.waiting} and
+   * {@code fibry.actor.busy}. A name that ends in {@code *} sums all actors whose name begins so.
+   * An actor belongs to the first name that matches. Thus the number of metrics does not grow with
+   * the number of actors. The counters include actors that have ended since this call, and never
+   * shrink. A name without an actor has zeros.
+   *
+   * <p>The gauges {@code fibry.actor.max.busy} and {@code fibry.actor.max.waiting} have the
+   * further attribute {@code name}: the actor that has been busy for longest, and the actor whose
+   * message has waited for longest. They have a value only while that time is at least ten seconds.
    *
    * @param scope the scope of the actors, whose name is the attribute {@code scope}; actors in
    * scopes inside it are found, too
@@ -139,7 +161,11 @@ public final class OpenTelemetryMetrics implements AutoCloseable {
             (sums, counter) -> sums.forEach(sum -> counter.record(sum.failed(), byName.get(sum.name()))))
         .counters("fibry.actor.refused", MESSAGES, "Messages that full mailboxes have refused or dropped",
             (sums, counter) -> sums.forEach(sum -> counter.record(sum.refused(), byName.get(sum.name()))))
-        .levels("fibry.actor.living", "{actor}", "Actors that have not ended",
+        .counters("fibry.actor.restarted", "{restart}", "Restarts of these actors",
+            (sums, counter) -> sums.forEach(sum -> counter.record(sum.restarted(), byName.get(sum.name()))))
+        .levels("fibry.actor.suspended", ACTORS, "Actors that are suspended after a failure",
+            (sums, level) -> sums.forEach(sum -> level.record(sum.suspended(), byName.get(sum.name()))))
+        .levels("fibry.actor.living", ACTORS, "Actors that have not ended",
             (sums, level) -> sums.forEach(sum -> level.record(sum.living(), byName.get(sum.name()))))
         .levels("fibry.actor.waiting", MESSAGES, "Messages that wait for these actors",
             (sums, level) -> sums.forEach(sum -> level.record(sum.queued(), byName.get(sum.name()))))
@@ -148,7 +174,21 @@ public final class OpenTelemetryMetrics implements AutoCloseable {
         .secondGauges("fibry.actor.busy",
             "The longest time for which one of these actors has handled its message or step",
             (sums, gauge) -> sums.forEach(sum -> gauge.record(seconds(sum.busyFor()), byName.get(sum.name()))))
+        .secondGauges("fibry.actor.max.busy",
+            "How long the actor of this name has handled its message or step, from 10 s on",
+            (sums, gauge) -> sums.forEach(
+                sum -> recordNamed(gauge, sum.busiestActor(), sum.busyFor(), byName.get(sum.name()))))
+        .secondGauges("fibry.actor.max.waiting",
+            "How long at least a message has waited for the actor of this name, from 10 s on",
+            (sums, gauge) -> sums.forEach(
+                sum -> recordNamed(gauge, sum.oldestWaitingActor(), sum.oldestWaiting(), byName.get(sum.name()))))
         .register(), totals);
+  }
+
+  private static void recordNamed(ObservableDoubleMeasurement gauge, Optional<String> actor, Duration time,
+      Attributes attributes) {
+    if (actor.isPresent() && time.compareTo(MIN_NAMED) >= 0)
+      gauge.record(seconds(time), attributes.toBuilder().put("name", actor.get()).build());
   }
 
   /**

@@ -127,8 +127,58 @@ class OpenTelemetryMetricsTest {
     Patience.eventually(() -> telemetry.value("fibry.actor.busy", orders) > 0);
     scope.clock().advance(Duration.ofSeconds(12));
     assertEquals(12, telemetry.value("fibry.actor.oldest.waiting", orders));
-    for (var name : List.of("handled", "failed", "refused", "living", "waiting", "oldest.waiting", "busy"))
+    for (var name : List.of("handled", "failed", "refused", "restarted", "living", "suspended", "waiting",
+        "oldest.waiting", "busy"))
       assertEquals(0, telemetry.value("fibry.actor." + name, Map.of("actor", "later")), name);
+  }
+
+  @Test
+  void actorThatIsBusyOrWaitsForTenSecondsIsNamed() {
+    metrics.addActors(scope, "later", "*");
+    occupyActor();
+    telemetry.metrics(); // begins to measure the times
+    scope.clock().advance(Duration.ofMillis(9_999));
+    assertEquals(-1, telemetry.value("fibry.actor.max.busy", Map.of()));
+
+    scope.clock().advance(Duration.ofMillis(1));
+
+    for (var name : List.of("busy", "waiting")) assertEquals(10, telemetry.value("fibry.actor.max." + name,
+        Map.of("scope", "test", "floor", "two", "actor", "*", "name", "orders")), name);
+    gate.countDown();
+    scope.assertQuiet();
+    assertEquals(-1, telemetry.value("fibry.actor.max.busy", Map.of()));
+  }
+
+  @Test
+  void restartsAndSuspendedActorsAreMeasured() {
+    metrics.addScope(scope).addActors(scope, "orders");
+    scope.named("orders")
+        .onFailure(FailurePolicy.restart().withBackoff(Duration.ofSeconds(1), Duration.ofSeconds(1)).withoutLog())
+        .newActor((String message) -> {
+          throw new IllegalStateException("on purpose");
+        }).sendMessage("fails");
+    Patience.eventually(() -> telemetry.value("fibry.actor.suspended", Map.of("actor", "orders")) == 1);
+    assertEquals(1, telemetry.value("fibry.scope.suspended", Map.of("scope", "test")));
+
+    scope.advance(Duration.ofSeconds(1));
+
+    assertEquals(List.of(0.0, 1.0, 0.0, 1.0),
+        List.of(telemetry.value("fibry.actor.suspended", Map.of("actor", "orders")),
+            telemetry.value("fibry.actor.restarted", Map.of("actor", "orders")),
+            telemetry.value("fibry.scope.suspended", Map.of("scope", "test")),
+            telemetry.value("fibry.scope.restarted", Map.of("scope", "test"))));
+  }
+
+  @Test
+  void deadLettersAreCountedWithTimeOfLastOne() {
+    metrics.addScope(scope);
+    assertEquals(0, telemetry.value("fibry.dead.letters.last.timestamp", Map.of("scope", "test")));
+    occupyActor(); // one message fails and one is refused
+
+    assertEquals(List.of(1.0, 1.0, 0.0), List.of("failed", "rejected", "dropped").stream()
+        .map(reason -> telemetry.value("fibry.dead.letters", Map.of("scope", "test", "reason", reason))).toList());
+    assertEquals(scope.clock().instant().toEpochMilli() / 1e3,
+        telemetry.value("fibry.dead.letters.last.timestamp", Map.of("scope", "test")));
   }
 
   @Test

@@ -22,11 +22,13 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeSet;
+import java.util.concurrent.CountDownLatch;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
@@ -76,6 +78,8 @@ class ReadmeTest {
 
   @Test
   void readmeListsAllMetrics() throws Exception {
+    var entered = new CountDownLatch(1);
+    var gate = new CountDownLatch(1);
     try (var telemetry = new Telemetry();
         var metrics = OpenTelemetryMetrics.of(telemetry.api());
         var store = FolderStore.open(folder);
@@ -92,8 +96,18 @@ class ReadmeTest {
       StoreMetrics.addTo(metrics, "orders", store);
       NodeMetrics.addTo(metrics, cluster);
       // @end
-      var clerk = scope.named("clerk").newActorWithReturn((String order) -> order);
+      var clerk = scope.named("clerk").newActorWithReturn((String order) -> {
+        if (order.equals("hat")) return order;
+        entered.countDown();
+        gate.await();
+        return order;
+      });
       clerk.ask("hat");
+      clerk.sendMessage("occupies the clerk");
+      Patience.await(entered);
+      clerk.sendMessage("waits");
+      telemetry.metrics(); // begins to measure the times
+      scope.clock().advance(Duration.ofSeconds(10));
       var request = HttpRequest.newBuilder(URI.create("http://localhost:" + server.port() + "/")).build();
       assertEquals(404, client.send(request, BodyHandlers.discarding()).statusCode());
       Patience.eventually(() -> telemetry.metric("http.server.request.duration").isPresent()
@@ -108,6 +122,7 @@ class ReadmeTest {
           .collect(Collectors.toMap(row -> row.group(1), row -> row.group(2)));
       for (var metric : telemetry.metrics()) if (namesOfMicrometer.containsKey(metric.getName()))
         assertEquals(namesOfMicrometer.get(metric.getName()), nameInPrometheus(metric));
+      gate.countDown();
     }
   }
 

@@ -1,0 +1,120 @@
+package io.fibry.micrometer;
+
+import io.fibry.ActorSystem;
+import io.fibry.cluster.Cluster;
+import io.fibry.flow.CircuitBreaker;
+import io.fibry.net.HttpException;
+import io.fibry.net.HttpRoutes;
+import io.fibry.net.HttpServer;
+import io.fibry.pubsub.Topic;
+import io.fibry.store.folder.FolderStore;
+import io.fibry.support.Patience;
+import io.fibry.test.TestScope;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.MockClock;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+
+/**
+ * A registry with all meters of this module. The server has responded with 200, 500 and 503. The
+ * actor {@code clerk} has been busy, and a message has waited for it, for a minute. The close ends
+ * the scope, the store, the server and the node, and keeps the meters.
+ */
+final class AllMeters implements AutoCloseable {
+  private final TestScope shop;
+  private final FolderStore store;
+  private final Cluster cluster;
+  private final Topic<String> prices;
+  private final HttpServer server;
+  private final CountDownLatch gate = new CountDownLatch(1);
+
+  private AllMeters(MeterRegistry registry, MockClock clock, Path folder) throws IOException, InterruptedException {
+    var timers = new MessageMeters("shop").withActors("clerk");
+    timers.bindTo(registry);
+    shop = TestScope.open("shop", options -> options.withContextPropagator(timers));
+    store = FolderStore.open(folder);
+    cluster = Cluster.local("shop");
+    prices = Topic.open(shop.named("prices"));
+    server = HttpServer.open(ActorSystem.anonymous(), 0,
+        HttpRoutes.none().text("GET /orders", exchange -> "hat").text("/full", exchange -> {
+          throw new HttpException(503, "for a test");
+        }).text("/broken", exchange -> {
+          throw new HttpException(500, "for a test");
+        }), options -> options);
+    new ScopeMeters(shop).bindTo(registry);
+    new ActorMeters(shop, "clerk", "cart-*", "*").bindTo(registry);
+    new StoreMeters("orders", store).bindTo(registry);
+    new NodeMeters(cluster).bindTo(registry);
+    new TopicMeters(prices).bindTo(registry);
+    new BreakerMeters("payments", CircuitBreaker.of("payments", ActorSystem.anonymous(), options -> options))
+        .bindTo(registry);
+    new SchedulerMeters().bindTo(registry);
+    new RouteMeters("web", server).bindTo(registry);
+    callRoutes(registry);
+    occupyClerk();
+    readMeterAfterSecond(registry, clock); // begins to measure the times
+    shop.clock().advance(Duration.ofMinutes(1));
+    readMeterAfterSecond(registry, clock); // makes the gauges that name the clerk
+    clock.addSeconds(1);
+  }
+
+  /**
+   * Registers all meters.
+   *
+   * @param clock the clock of the registry
+   * @param folder for the files of the store
+   */
+  static AllMeters open(MeterRegistry registry, MockClock clock, Path folder)
+      throws IOException, InterruptedException {
+    return new AllMeters(registry, clock, folder);
+  }
+
+  static PrometheusMeterRegistry prometheus(MockClock clock) {
+    return new PrometheusMeterRegistry(PrometheusConfig.DEFAULT, new PrometheusRegistry(), clock);
+  }
+
+  private static void readMeterAfterSecond(MeterRegistry registry, MockClock clock) {
+    clock.addSeconds(1);
+    registry.get("fibry.actor.living").tag("actor", "clerk").gauge().value();
+  }
+
+  private void occupyClerk() {
+    var entered = new CountDownLatch(1);
+    var clerk = shop.named("clerk").newActor((String order) -> {
+      entered.countDown();
+      gate.await();
+    });
+    clerk.sendMessage("hat");
+    Patience.await(entered);
+    clerk.sendMessage("shoes");
+  }
+
+  private void callRoutes(MeterRegistry registry) throws IOException, InterruptedException {
+    try (var client = HttpClient.newHttpClient()) {
+      for (var path : List.of("/orders", "/full", "/broken", "/nowhere"))
+        client.send(HttpRequest.newBuilder(URI.create("http://localhost:" + server.port() + path)).build(),
+            BodyHandlers.discarding());
+    }
+    Patience.eventually(() -> registry.find("fibry.http.requests").timers().size() == 4);
+  }
+
+  @Override
+  public void close() {
+    gate.countDown();
+    shop.close();
+    server.close();
+    prices.close();
+    cluster.close();
+    store.close();
+  }
+}
