@@ -121,7 +121,17 @@ public interface Topic<M> extends Exitable {
    * @param dropped delivered messages that a full mailbox has dropped since; 0 if the topic did not
    * make the actor, because such an actor has other senders, too
    */
-  record SubscriberStats(String name, long delivered, long refused, long dropped) {}
+  record SubscriberStats(String name, long delivered, long refused, long dropped) {
+
+    /**
+     * {@return the sums of both counts, for example if an actor is subscribed twice}
+     *
+     * @param other the counts to add
+     */
+    public SubscriberStats plus(SubscriberStats other) {
+      return new SubscriberStats(name, delivered + other.delivered, refused + other.refused, dropped + other.dropped);
+    }
+  }
 
   /** {@return the counts of each open subscription, the oldest first} */
   List<SubscriberStats> subscribers();

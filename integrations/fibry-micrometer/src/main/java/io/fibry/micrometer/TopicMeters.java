@@ -8,13 +8,20 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.binder.MeterBinder;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.function.ToLongFunction;
 
 /**
  * Meters of a topic, with the tag {@code topic}: the counters {@code fibry.topic.published},
- * {@code fibry.topic.delivered} and {@code fibry.topic.refused}, and the gauge
- * {@code fibry.topic.subscribers}. Thread-safe.
+ * {@code fibry.topic.delivered}, {@code fibry.topic.refused} and {@code fibry.topic.dropped}, and
+ * the gauge {@code fibry.topic.subscribers}. Thread-safe.
  * {@snippet class="io.fibry.micrometer.BlockMetersTest" region="topic"}
+ *
+ * <p>The counters {@code fibry.topic.subscriber.delivered}, {@code fibry.topic.subscriber.refused}
+ * and {@code fibry.topic.subscriber.dropped} have the further tag {@code subscriber}, the name of
+ * the actor. They exist for the oldest 20 open subscriptions, and appear one read after the
+ * subscription.
  *
  * <p>The meters refer to the topic, so the topic cannot become garbage before {@link #close}. After
  * the topic has ended, the counters keep their last values.
@@ -23,6 +30,7 @@ public final class TopicMeters implements MeterBinder, AutoCloseable {
   private final Tags tags;
   private final Topic<?> topic;
   private final BoundMeters registered = new BoundMeters();
+  private final List<SubscriberMeters> subscriberMeters = new ArrayList<>(); // guarded by the monitor
 
   /**
    * Makes meters with the tag {@code topic}.
@@ -46,13 +54,21 @@ public final class TopicMeters implements MeterBinder, AutoCloseable {
 
   @Override
   public void bindTo(MeterRegistry registry) {
+    var ofSubscribers = new SubscriberMeters(registry, tags);
+    synchronized (this) {
+      subscriberMeters.add(ofSubscribers);
+    }
     var stats = new CachedSample<>(topic::stats, registry.config().clock());
+    var subscribers = new CachedSample<>(topic::subscribers, registry.config().clock());
     count(registry, stats, "published", "Messages that were published", TopicStats::published);
     count(registry, stats, "delivered", "Deliveries that subscribers have accepted", TopicStats::delivered);
     count(registry, stats, "refused", "Deliveries that subscribers have refused", TopicStats::refused);
-    registered.add(registry,
-        Gauge.builder("fibry.topic.subscribers", () -> stats.sample().subscribers()).tags(tags)
-            .description("Open subscriptions").register(registry));
+    count(registry, stats, "dropped", "Delivered messages that full mailboxes of subscribers have dropped",
+        TopicStats::dropped);
+    registered.add(registry, Gauge.builder("fibry.topic.subscribers", () -> {
+      ofSubscribers.show(subscribers.sample());
+      return stats.sample().subscribers();
+    }).tags(tags).description("Open subscriptions").register(registry));
   }
 
   /**
@@ -68,7 +84,9 @@ public final class TopicMeters implements MeterBinder, AutoCloseable {
 
   /** Removes the meters from their registries. */
   @Override
-  public void close() {
+  public synchronized void close() {
+    subscriberMeters.forEach(SubscriberMeters::close);
+    subscriberMeters.clear();
     registered.remove();
   }
 }

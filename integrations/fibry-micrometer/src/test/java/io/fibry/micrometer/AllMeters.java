@@ -26,11 +26,10 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * A registry with all meters of this module. The server has responded with 200, 500 and 503. The
- * actor {@code clerk} has been busy, and a message has waited for it, for a minute. The close ends
- * the scope, the store, the server and the node, and keeps the meters.
+ * Registers all meters of this module. The server has responded with 200, 500 and 503. The actor
+ * {@code clerk} has been busy, and a message has waited for it, for a minute.
  */
-final class AllMeters implements AutoCloseable {
+final class AllMeters {
   private final TestScope shop;
   private final FolderStore store;
   private final Cluster cluster;
@@ -45,6 +44,7 @@ final class AllMeters implements AutoCloseable {
     store = FolderStore.open(folder);
     cluster = Cluster.local("shop");
     prices = Topic.open(shop.named("prices"));
+    prices.subscribeToLatest(price -> {});
     server = HttpServer.open(ActorSystem.anonymous(), 0,
         HttpRoutes.none().text("GET /orders", exchange -> "hat").text("/full", exchange -> {
           throw new HttpException(503, "for a test");
@@ -68,15 +68,24 @@ final class AllMeters implements AutoCloseable {
     clock.addSeconds(1);
   }
 
+  interface Body {
+    void run() throws Exception;
+  }
+
   /**
-   * Registers all meters.
+   * Registers all meters, runs the body, and ends the scope, the store, the server and the node.
+   * The meters remain.
    *
    * @param clock the clock of the registry
    * @param folder for the files of the store
    */
-  static AllMeters open(MeterRegistry registry, MockClock clock, Path folder)
-      throws IOException, InterruptedException {
-    return new AllMeters(registry, clock, folder);
+  static void with(MeterRegistry registry, MockClock clock, Path folder, Body body) throws Exception {
+    var all = new AllMeters(registry, clock, folder);
+    try {
+      body.run();
+    } finally {
+      all.close();
+    }
   }
 
   static PrometheusMeterRegistry prometheus(MockClock clock) {
@@ -86,6 +95,7 @@ final class AllMeters implements AutoCloseable {
   private static void readMeterAfterSecond(MeterRegistry registry, MockClock clock) {
     clock.addSeconds(1);
     registry.get("fibry.actor.living").tag("actor", "clerk").gauge().value();
+    registry.get("fibry.topic.subscribers").gauge().value();
   }
 
   private void occupyClerk() {
@@ -108,8 +118,7 @@ final class AllMeters implements AutoCloseable {
     Patience.eventually(() -> registry.find("fibry.http.requests").timers().size() == 4);
   }
 
-  @Override
-  public void close() {
+  private void close() {
     gate.countDown();
     shop.close();
     server.close();

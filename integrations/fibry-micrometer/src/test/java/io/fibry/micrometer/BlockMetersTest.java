@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import io.fibry.CircuitOpenException;
 import io.fibry.FailurePolicy;
 import io.fibry.flow.CircuitBreaker;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
 import io.fibry.pubsub.Topic;
 import io.fibry.support.Patience;
 import io.fibry.test.TestScope;
@@ -15,6 +17,10 @@ import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.simple.SimpleConfig;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -61,6 +67,58 @@ class BlockMetersTest {
 
     meters.close();
     assertEquals(List.of(), registry.getMeters());
+  }
+
+  private List<Double> ofSubscriber(String subscriber) {
+    clock.addSeconds(1);
+    registry.get("fibry.topic.subscribers").gauge().value(); // shows new subscribers
+    return Stream.of("delivered", "refused", "dropped").map(count -> registry.find("fibry.topic.subscriber." + count)
+        .tags("topic", "prices", "subscriber", subscriber).functionCounter())
+        .map(counter -> counter == null ? -1 : counter.count()).toList();
+  }
+
+  /** A subscriber that drops messages has got them, so the deliveries do not show it. */
+  @Test
+  void eachSubscriberHasCountersWhileItIsSubscribed() {
+    Topic<Integer> prices = Topic.open(scope.named("prices"));
+    var gate = new CountDownLatch(1);
+    var entered = new CountDownLatch(1);
+    var slow = prices.subscribe(Mailbox.bounded(2, Overflow.DROP_OLDEST), price -> {
+      entered.countDown();
+      gate.await();
+    });
+    try (var meters = new TopicMeters(prices)) {
+      meters.bindTo(registry);
+      prices.subscribe(scope.named("audit").newActor((Integer price) -> {}));
+      prices.publish(0);
+      Patience.await(entered);
+      for (int i = 1; i <= 5; i++) prices.publish(i);
+
+      assertEquals(List.of(6.0, 0.0, 3.0), ofSubscriber("prices/1"));
+      assertEquals(List.of(6.0, 0.0, 0.0), ofSubscriber("audit"));
+      assertEquals(3, registry.get("fibry.topic.dropped").tag("topic", "prices").functionCounter().count());
+      gate.countDown();
+      slow.close();
+      assertEquals(List.of(-1.0, -1.0, -1.0), ofSubscriber("prices/1"));
+      assertEquals(List.of(6.0, 0.0, 0.0), ofSubscriber("audit"));
+    } finally {
+      gate.countDown();
+    }
+    assertEquals(List.of(), registry.getMeters());
+  }
+
+  @Test
+  void onlyTwentySubscribersOfTopicHaveCounters() {
+    Topic<Integer> prices = Topic.open(scope.named("prices"));
+    new TopicMeters(prices).bindTo(registry);
+    for (int i = 0; i < 30; i++) prices.subscribeToLatest(price -> {});
+    for (int i = 0; i < 3; i++) prices.subscribeOn(Runnable::run, price -> {});
+
+    ofSubscriber("prices/1");
+
+    assertEquals(IntStream.rangeClosed(1, 20).mapToObj(i -> "prices/" + i).collect(Collectors.toSet()),
+        registry.find("fibry.topic.subscriber.delivered").meters().stream()
+            .map(meter -> meter.getId().getTag("subscriber")).collect(Collectors.toSet()));
   }
 
   @Test

@@ -7,6 +7,7 @@ import io.fibry.flow.CircuitBreaker.BreakerStats;
 import io.fibry.net.HttpServer;
 import io.fibry.net.HttpServer.ServerLoad;
 import io.fibry.pubsub.Topic;
+import io.fibry.pubsub.Topic.SubscriberStats;
 import io.fibry.pubsub.Topic.TopicStats;
 import io.fibry.spi.ActorNames;
 import io.fibry.spi.ActorTotals;
@@ -46,6 +47,7 @@ public final class OpenTelemetryMetrics implements AutoCloseable {
   static final String INSTRUMENTATION = "io.fibry";
   static final String MESSAGES = "{message}";
   private static final String ACTORS = "{actor}";
+  private static final String DELIVERIES = "{delivery}";
   private static final Duration MIN_NAMED = Duration.ofSeconds(10);
   private static final String SCHEDULER = "jdk.management:type=VirtualThreadScheduler";
 
@@ -94,10 +96,11 @@ public final class OpenTelemetryMetrics implements AutoCloseable {
   }
 
   /**
-   * Adds the messages and actors of a scope and the scopes inside it: {@code fibry.messages} by
-   * outcome, {@code fibry.messages.waiting}, {@code fibry.messages.handling},
-   * {@code fibry.dead.letters} by reason, {@code fibry.dead.letters.last.timestamp} in seconds
-   * since 1970 or 0, {@code fibry.scope.restarted} and {@code fibry.scope.suspended}.
+   * Adds the messages and actors of a scope and the scopes inside it. The messages have
+   * {@code fibry.messages} by outcome, {@code fibry.messages.waiting} and
+   * {@code fibry.messages.handling}. The lost messages have {@code fibry.dead.letters} by reason,
+   * and {@code fibry.dead.letters.last.timestamp} in seconds since 1970, or 0. The actors have
+   * {@code fibry.scope.restarted} and {@code fibry.scope.suspended}.
    *
    * @param scope its name is the attribute {@code scope}
    * @return this object
@@ -232,17 +235,31 @@ public final class OpenTelemetryMetrics implements AutoCloseable {
 
   /**
    * Adds a topic: {@code fibry.topic.published}, {@code fibry.topic.delivered},
-   * {@code fibry.topic.refused} and {@code fibry.topic.subscribers}.
+   * {@code fibry.topic.refused}, {@code fibry.topic.dropped} and {@code fibry.topic.subscribers}.
+   * The oldest 20 open subscriptions also have {@code fibry.topic.subscriber.delivered},
+   * {@code fibry.topic.subscriber.refused} and {@code fibry.topic.subscriber.dropped}, with the
+   * attribute {@code subscriber}.
    *
    * @param topic its name is the attribute {@code topic}
    * @return this object
    */
   public OpenTelemetryMetrics addTopic(Topic<?> topic) {
-    return add(sampled(attributesWith("topic", topic.name()), topic::stats)
+    var own = attributesWith("topic", topic.name());
+    var ofSubscribers = sampled(own, () -> SubscriberSums.of(topic.subscribers()))
+        .counters("fibry.topic.subscriber.delivered", DELIVERIES, "Deliveries that this subscriber has accepted",
+            (sums, counter) -> sums.record(counter, own, SubscriberStats::delivered))
+        .counters("fibry.topic.subscriber.refused", DELIVERIES, "Deliveries that this subscriber has refused",
+            (sums, counter) -> sums.record(counter, own, SubscriberStats::refused))
+        .counters("fibry.topic.subscriber.dropped", MESSAGES,
+            "Delivered messages that the full mailbox of this subscriber dropped",
+            (sums, counter) -> sums.record(counter, own, SubscriberStats::dropped));
+    return add(ofSubscribers.register(), sampled(own, topic::stats)
         .counter("fibry.topic.published", MESSAGES, "Messages that were published", TopicStats::published)
-        .counter("fibry.topic.delivered", "{delivery}", "Deliveries that subscribers have accepted",
+        .counter("fibry.topic.delivered", DELIVERIES, "Deliveries that subscribers have accepted",
             TopicStats::delivered)
-        .counter("fibry.topic.refused", "{delivery}", "Deliveries that subscribers have refused", TopicStats::refused)
+        .counter("fibry.topic.refused", DELIVERIES, "Deliveries that subscribers have refused", TopicStats::refused)
+        .counter("fibry.topic.dropped", MESSAGES, "Delivered messages that full mailboxes of subscribers have dropped",
+            TopicStats::dropped)
         .level("fibry.topic.subscribers", "{subscriber}", "Open subscriptions", TopicStats::subscribers)
         .register());
   }

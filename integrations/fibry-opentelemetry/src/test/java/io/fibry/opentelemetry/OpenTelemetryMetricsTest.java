@@ -226,10 +226,16 @@ class OpenTelemetryMetricsTest {
 
     metrics.addTopic(prices);
 
+    var first = Map.of("topic", "prices", "floor", "two", "subscriber", "prices/1");
+    assertEquals(List.of(1.0, 0.0, 0.0), List.of("delivered", "refused", "dropped").stream()
+        .map(count -> telemetry.value("fibry.topic.subscriber." + count, first)).toList());
     var topic = Map.of("topic", "prices", "floor", "two");
+    assertEquals(0, telemetry.value("fibry.topic.dropped", topic));
     assertEquals(List.of(1.0, 2.0, 0.0, 2.0), List.of(telemetry.value("fibry.topic.published", topic),
         telemetry.value("fibry.topic.delivered", topic), telemetry.value("fibry.topic.refused", topic),
         telemetry.value("fibry.topic.subscribers", topic)));
+    for (int i = 0; i < 30; i++) prices.subscribeToLatest(price -> {});
+    assertEquals(20, attributes("fibry.topic.subscriber.delivered", "subscriber").size());
   }
 
   @Test

@@ -90,6 +90,7 @@ class ReadmeTest {
         var server = HttpServer.open(ActorSystem.anonymous(), 0, HttpRoutes.none(), options -> options)) {
       var payments = CircuitBreaker.of("payments", ActorSystem.anonymous(), options -> options);
       Topic<String> prices = Topic.open(scope.named("prices"));
+      prices.subscribeToLatest(price -> {});
       // @start region="all"
       metrics.addScope(scope).addActors(scope, "clerk", "cart-*").addServer("web", server)
           .addTopic(prices).addBreaker("payments", payments).addScheduler();
