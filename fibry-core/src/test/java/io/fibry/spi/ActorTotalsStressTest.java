@@ -52,7 +52,7 @@ class ActorTotalsStressTest {
       for (int i = 0; i < ACTORS; i++) {
         var scope = i % 2 == 0 ? outer : inner;
         Actor<Integer> actor = scope.named((i % 3 == 0 ? "other-" : "cart-") + i)
-            .onFailure(FailurePolicy.resume().withoutLog()).newActor(n -> {
+            .onFailure(FailurePolicy.restart().withoutLog()).newActor(n -> {
               if (n % 2 == 1) throw new IllegalStateException("planned");
             });
         for (int n = 0; n < 2 * i; n++) actor.sendMessage(n);
@@ -97,7 +97,8 @@ class ActorTotalsStressTest {
   }
 
   private void assertCounts(long expected, Total total) {
-    assertEquals(List.of(expected, expected), List.of(total.handled(), total.failed()), () -> "seed " + seed);
+    assertEquals(List.of(expected, expected, expected), List.of(total.handled(), total.failed(), total.restarted()),
+        () -> "seed " + seed);
   }
 
   private Void readUntilEnd(ActorTotals totals, AtomicInteger remaining, long expected) {
@@ -114,7 +115,7 @@ class ActorTotalsStressTest {
     while (remaining.get() > 0) try (var late = ActorTotals.of(scope, ActorNames.of(List.of("cart-*")))) {
       for (int i = 0; i < 3; i++) {
         var total = late.read().getFirst();
-        assertTrue(total.handled() <= expected && total.failed() <= expected,
+        assertTrue(total.handled() <= expected && total.failed() <= expected && total.restarted() <= expected,
             () -> "seed " + seed + ": " + total + ", of " + expected);
       }
     }
