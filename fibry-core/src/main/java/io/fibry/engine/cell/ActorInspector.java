@@ -111,6 +111,12 @@ public final class ActorInspector {
         : new BusyTime(cell, Math.max(1, nanoTime(drain) - firstSeen.startNanos()), firstSeen.isStartRecorded());
   }
 
+  /** Returns how often the actor, or a worker of the pool, has been restarted. */
+  public static long restarted(Cell cell) {
+    var recovery = cell.recoveryOrNull();
+    return recovery == null ? 0 : recovery.restartCount();
+  }
+
   /**
    * Returns the stack frames of the handler that runs, the newest call first. Returns an empty list
    * if no handler runs, or its stack is not known.

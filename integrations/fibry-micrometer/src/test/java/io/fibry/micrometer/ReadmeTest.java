@@ -27,7 +27,8 @@ import org.junit.jupiter.api.io.TempDir;
 class ReadmeTest {
   private static final Path SOURCES = Path.of("src/test/java/io/fibry/micrometer");
   private static final Pattern NOT_OF_USERS =
-      Pattern.compile("test-classes|junit|fibry-test|prometheus|fibry-durable|tracing|context-propagation|jspecify");
+      Pattern.compile("test-classes|junit|fibry-test|prometheus|jackson|fibry-durable|tracing|context-propagation|"
+          + "jspecify");
   private static final Pattern METER = Pattern.compile("(?m)^\\| `(fibry\\.[a-z.]+)` \\| `(fibry_[a-z_]+)` \\|");
   private static final Pattern FAMILY = Pattern.compile("(?m)^# TYPE (\\S+)");
 
@@ -63,17 +64,16 @@ class ReadmeTest {
   @Test
   void readmeListsAllMeters() throws Exception {
     var registry = new SimpleMeterRegistry(SimpleConfig.DEFAULT, clock);
-    try (var all = AllMeters.open(registry, clock, folder)) {
-      // the registry makes a gauge ".histogram" for each bucket of a timer
-      assertEquals(registry.getMeters().stream().map(meter -> meter.getId().getName())
-          .filter(name -> !name.endsWith(".histogram")).collect(Collectors.toSet()), tableColumn(1, registry));
-    }
+    // the registry makes a gauge ".histogram" for each bucket of a timer
+    AllMeters.with(registry, clock, folder,
+        () -> assertEquals(registry.getMeters().stream().map(meter -> meter.getId().getName())
+            .filter(name -> !name.endsWith(".histogram")).collect(Collectors.toSet()), tableColumn(1, registry)));
   }
 
   @Test
   void readmeListsNamesInPrometheus() throws Exception {
     var registry = AllMeters.prometheus(clock);
-    try (var all = AllMeters.open(registry, clock, folder)) {
+    AllMeters.with(registry, clock, folder, () -> {
       var families = FAMILY.matcher(registry.scrape()).results().map(type -> type.group(1)).collect(Collectors.toSet());
       var withMax = families.stream().filter(name -> name.endsWith("_max")).collect(Collectors.toSet());
       families.removeAll(withMax);
@@ -81,13 +81,13 @@ class ReadmeTest {
       assertEquals(families, tableColumn(2, registry));
       assertEquals(Set.of("fibry_wait_seconds_max", "fibry_handling_seconds_max", "fibry_http_requests_seconds_max"),
           withMax);
-    }
+    });
   }
 
   @Test
   void noMeterOfEndedObjectIsNaN() throws Exception {
     var registry = AllMeters.prometheus(clock);
-    AllMeters.open(registry, clock, folder).close();
+    AllMeters.with(registry, clock, folder, () -> {});
 
     assertEquals(List.of(), registry.scrape().lines().filter(line -> line.contains("NaN")).toList());
   }
