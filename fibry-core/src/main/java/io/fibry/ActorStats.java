@@ -25,6 +25,8 @@ import java.util.OptionalInt;
  * {@link ActorState#AWAITING_ACTOR}; empty in the other states
  * @param busyWorkers how many workers of a pool are at work; 0 if the actor is no pool
  * @param workers how many workers a pool has now; 0 if the actor is no pool
+ * @param maxWorkers how many workers a pool may have, {@code Integer.MAX_VALUE} if their number has
+ * no bound; 0 if the actor is no pool
  * @param activity the current activity, as a text that follows the actor's name, such as "is
  * suspended after a failure". A text for people: programs read the state
  * @param messageType the simple name of the class of the message or step that the actor handles; in
@@ -45,8 +47,8 @@ import java.util.OptionalInt;
  */
 public record ActorStats(List<String> scopes, String name, String kind, long queued, Duration oldestWaiting,
     long handled, long failed, ActorState state, Optional<String> awaited, int busyWorkers, int workers,
-    String activity,
-    Optional<String> messageType, Duration busyFor, boolean isBusyForExact, OptionalInt capacity, long refused,
+    int maxWorkers, String activity, Optional<String> messageType, Duration busyFor, boolean isBusyForExact,
+    OptionalInt capacity, long refused,
     List<StackTraceElement> stack) {
 
   /** The state of an actor at one moment. Later versions may add states. */

@@ -99,7 +99,8 @@ class ActorStateTest {
     pool.sendMessage(new Gate());
 
     awaitWaitFor("clerk", "pool");
-    assertEquals(List.of(1, 1), List.of(statsOf("pool").busyWorkers(), statsOf("pool").workers()));
+    var pooled = statsOf("pool");
+    assertEquals(List.of(1, 1, 2), List.of(pooled.busyWorkers(), pooled.workers(), pooled.maxWorkers()));
     assertEquals(List.of(0, 0), List.of(statsOf("clerk").busyWorkers(), statsOf("clerk").workers()));
   }
 

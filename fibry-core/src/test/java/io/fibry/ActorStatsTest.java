@@ -57,7 +57,7 @@ class ActorStatsTest {
     actor.sendMessage(new IllegalStateException("planned"));
     assertTrue(scope.awaitQuiescence(Patience.LONG));
     assertEquals(new ActorStats(List.of("app"), "worker", "FIBER", 0, Duration.ZERO, 1, 1, ActorState.IDLE,
-        Optional.empty(), 0, 0, "idle", Optional.empty(), Duration.ZERO, true, OptionalInt.empty(), 0, List.of()),
+        Optional.empty(), 0, 0, 0, "idle", Optional.empty(), Duration.ZERO, true, OptionalInt.empty(), 0, List.of()),
         statsOf("worker"));
 
     Gate.occupy(actor);
@@ -151,6 +151,7 @@ class ActorStatsTest {
         scope.actors().stream().map(stats -> stats.scope() + " " + stats.name()).toList());
     assertEquals(List.of("app", "below"), statsOf("first").scopes());
     assertEquals("2 of 2 at work", statsOf("pool").activity());
+    assertEquals(2, statsOf("pool").maxWorkers());
     assertTrue(statsOf("pool").busyFor().isPositive());
     assertEquals(List.of("first"), childScope.actors().stream().map(ActorStats::name).toList());
   }

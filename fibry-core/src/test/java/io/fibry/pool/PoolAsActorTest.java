@@ -137,7 +137,7 @@ class PoolAsActorTest extends PoolFixture {
 
     var dump = scope.dump();
 
-    assertTrue(dump.contains("images (pool of 3, FIBER): 2 of 2 at work; 0 handled"), dump);
+    assertTrue(dump.contains("images (pool of 3, FIBER): 2 of 3 at work; 0 handled"), dump);
     assertTrue(dump.contains("    images/2 (FIBER): "), dump);
   }
 

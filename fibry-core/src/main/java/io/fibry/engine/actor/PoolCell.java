@@ -407,7 +407,7 @@ class PoolCell extends GuardedCell {
   @Override
   public Activity activity() {
     int busyWorkers = busyWorkers();
-    return Activity.ofPool(state(busyWorkers), busyWorkers, workers.size());
+    return Activity.ofPool(state(busyWorkers), busyWorkers, workers.size(), queue.poolSpec().maxWorkers());
   }
 
   int busyWorkers() {

@@ -13,9 +13,10 @@ import io.fibry.ActorStats.ActorState;
  * @param messageType the name of the class of the message or step; null if none is handled
  * @param busyWorkers how many workers of a pool are at work; 0 for another actor
  * @param workers how many workers a pool has; 0 for another actor
+ * @param maxWorkers how many workers a pool may have; 0 for another actor
  */
 public record Activity(ActorState state, String text, String awaited, String messageType, int busyWorkers,
-    int workers) {
+    int workers, int maxWorkers) {
   static final Activity BUSY = of(ActorState.BUSY, "is busy");
 
   static Activity of(ActorState state, String text) {
@@ -23,10 +24,13 @@ public record Activity(ActorState state, String text, String awaited, String mes
   }
 
   static Activity of(ActorState state, String text, String awaited, String messageType) {
-    return new Activity(state, text, awaited, messageType, 0, 0);
+    return new Activity(state, text, awaited, messageType, 0, 0, 0);
   }
 
-  public static Activity ofPool(ActorState state, int busyWorkers, int workers) {
-    return new Activity(state, busyWorkers + " of " + workers + " at work", null, null, busyWorkers, workers);
+  /** Returns the activity of a pool. {@code Integer.MAX_VALUE} workers are shown as no bound. */
+  public static Activity ofPool(ActorState state, int busyWorkers, int workers, int maxWorkers) {
+    var text =
+        maxWorkers == Integer.MAX_VALUE ? busyWorkers + " at work" : busyWorkers + " of " + maxWorkers + " at work";
+    return new Activity(state, text, null, null, busyWorkers, workers, maxWorkers);
   }
 }

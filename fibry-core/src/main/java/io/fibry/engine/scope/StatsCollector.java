@@ -44,7 +44,8 @@ final class StatsCollector {
     return new ActorStats(scopeNames, cell.name(), cell.strategyText(), cell.countQueued(ScopeDump.MAX_COUNTED),
         Duration.ofNanos(QueueAges.observe(cell)), cell.handled(), cell.failed(), observed.state(),
         Optional.ofNullable(observed.awaited()),
-        activity.busyWorkers(), activity.workers(), activity.text(), Optional.ofNullable(observed.messageType()),
+        activity.busyWorkers(), activity.workers(), activity.maxWorkers(), activity.text(),
+        Optional.ofNullable(observed.messageType()),
         Duration.ofNanos(busy.nanos()), busy.isExact(),
         capacity == Integer.MAX_VALUE ? OptionalInt.empty() : OptionalInt.of(capacity), cell.refused(), stack);
   }

@@ -98,7 +98,8 @@ record ActorRow(ActorStats stats, int scope, ActorTrend trend, List<ActorProblem
    * the message are shown.
    */
   static String withoutTexts(ActorStats stats) {
-    if (stats.workers() > 0) return stats.busyWorkers() + " of " + stats.workers() + " at work"
+    if (stats.maxWorkers() > 0) return stats.busyWorkers()
+        + (stats.maxWorkers() == Integer.MAX_VALUE ? "" : " of " + stats.maxWorkers()) + " at work"
         + stats.messageType().map(type -> ", for longest with " + type).orElse("");
     return switch (stats.state()) {
       case IDLE -> "idle";

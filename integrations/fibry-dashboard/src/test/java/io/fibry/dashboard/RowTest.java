@@ -127,6 +127,8 @@ class RowTest {
         ActorRow.withoutTexts(Stats.of("x").awaiting("y").withMessageType("Order").get()));
     assertEquals("3 of 4 at work, for longest with Order",
         ActorRow.withoutTexts(Stats.of("x").withWorkers(3, 4).withMessageType("Order").get()));
+    assertEquals("0 of 3 at work", ActorRow.withoutTexts(Stats.of("x").withWorkers(0, 3).get()));
+    assertEquals("3 at work", ActorRow.withoutTexts(Stats.of("x").withWorkers(3, Integer.MAX_VALUE).get()));
     assertEquals("3 of 4 at work",
         ActorRow.withoutTexts(Stats.of("x").withState(ActorState.BUSY).withWorkers(3, 4).get()));
   }

@@ -20,7 +20,7 @@ final class Stats {
   private Optional<String> awaited = Optional.empty();
   private Optional<String> messageType = Optional.empty();
   private int busyWorkers;
-  private int workers;
+  private int maxWorkers;
   private Duration busyFor = Duration.ZERO;
   private OptionalInt capacity = OptionalInt.empty();
 
@@ -72,9 +72,9 @@ final class Stats {
     return withState(ActorState.AWAITING_ACTOR);
   }
 
-  Stats withWorkers(int busyWorkers, int workers) {
+  Stats withWorkers(int busyWorkers, int maxWorkers) {
     this.busyWorkers = busyWorkers;
-    this.workers = workers;
+    this.maxWorkers = maxWorkers;
     return this;
   }
 
@@ -95,7 +95,7 @@ final class Stats {
 
   ActorStats get() {
     return new ActorStats(List.of("app"), name, kind, queued, oldestWaiting, handled, failed, state, awaited,
-        busyWorkers,
-        workers, "a text that may contain a message", messageType, busyFor, true, capacity, refused, List.of());
+        busyWorkers, busyWorkers, maxWorkers, "a text that may contain a message", messageType, busyFor, true, capacity,
+        refused, List.of());
   }
 }
