@@ -1,5 +1,6 @@
 package io.fibry;
 
+import java.time.Instant;
 import java.util.Optional;
 
 /**
@@ -22,6 +23,9 @@ public interface DeadLetter {
    * {@link Reason#NESTED_REQUEST_FAILED}}
    */
   Optional<Throwable> cause();
+
+  /** {@return when the message became a dead letter, by the clock of the actor's scope} */
+  Instant time();
 
   /**
    * Sends the message to its actor again, without waiting for capacity.

@@ -81,6 +81,23 @@ class DeadLetterTest {
     }
   }
 
+  @Promise("19.4")
+  @Test
+  void deadLetterHasTimeByClockOfItsScope() {
+    var clock = new ManualScheduler();
+    var timedScope = ActorSystem.openScope("timed", options -> options.withScheduler(clock));
+    var actor = timedScope.named("dead").newActor((Object m) -> {});
+    actor.close();
+    clock.advance(Duration.ofHours(1));
+    var time = clock.instant();
+
+    actor.sendMessage("late");
+    clock.advance(Duration.ofHours(1));
+
+    assertEquals(time, timedScope.deadLetters().getFirst().time());
+    timedScope.close();
+  }
+
   @Test
   void deadLetterOfUndeliveredMessageHasNoCause() {
     var actor = builder.newActor((Object m) -> {});

@@ -10,6 +10,7 @@ import io.fibry.engine.message.EngineMessage;
 import io.fibry.engine.message.Envelope;
 import io.fibry.engine.message.JfrEvents;
 import java.io.IOException;
+import java.time.Instant;
 import java.util.Optional;
 import java.util.function.Consumer;
 
@@ -66,10 +67,11 @@ public final class DeadLetters {
         && (reason == Reason.UNDELIVERED || reason == Reason.FAILED && cause instanceof IOException);
     if (isClientGone) reason = Reason.DISCONNECTED;
     cell.countUnhandled(reason);
-    accounts.countDeadLetter(reason, owner.options().scheduler().instant());
+    var time = owner.options().scheduler().instant();
+    accounts.countDeadLetter(reason, time);
     JfrEvents.recordDeadLetter(cell, message, reason);
     if (LISTENING.get() != null) return NO_LISTENER;
-    var letter = new ActorDeadLetter(cell.publicCell(), message, reason, Optional.ofNullable(cause));
+    var letter = new ActorDeadLetter(cell.publicCell(), message, reason, Optional.ofNullable(cause), time);
     if (!isClientGone) accounts.addLetter(letter);
     var listener = owner.options().deadLetterListener();
     return listener == ActorScope.Options.defaults().deadLetterListener() ? NO_LISTENER
@@ -118,7 +120,7 @@ public final class DeadLetters {
   }
 
   /** A dead letter whose {@code content} is the message, or the {@link EngineMessage} of a task. */
-  private record ActorDeadLetter(Cell cell, Object content, Reason reason, Optional<Throwable> cause)
+  private record ActorDeadLetter(Cell cell, Object content, Reason reason, Optional<Throwable> cause, Instant time)
       implements DeadLetter {
     @Override
     public String actor() {
