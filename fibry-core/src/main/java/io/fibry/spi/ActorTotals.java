@@ -1,6 +1,7 @@
 package io.fibry.spi;
 
 import io.fibry.ActorScope;
+import io.fibry.ActorStats;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -40,8 +41,18 @@ public interface ActorTotals extends AutoCloseable {
       long queued, Duration oldestWaiting, Optional<String> oldestWaitingActor, Duration busyFor,
       Optional<String> busiestActor) {}
 
-  /** A scope of this library, which can make sums. */
+  /** A scope of this library, which can make sums and samples. */
   interface Source {
+
+    /**
+     * Adds samples of its actors. If it has more than {@code max} actors, idle actors are left out,
+     * and so are other actors beyond {@code max}.
+     *
+     * @param samples gets the samples, oldest first
+     * @param max how many samples to add at most
+     * @return whether no actor was left out
+     */
+    boolean addSamples(List<ActorStats> samples, int max);
 
     /**
      * {@return the sums of these names}

@@ -83,6 +83,12 @@ final class MemberTable {
     return (Cell) stripe(hash).findByName(name, hash);
   }
 
+  int size() {
+    int size = 0;
+    for (var stripe : stripes) size += stripe.size();
+    return size;
+  }
+
   boolean isEmpty() {
     for (var stripe : stripes) if (!stripe.isEmpty()) return false;
     return true;
@@ -148,6 +154,10 @@ final class MemberTable {
     private int[] hashes = {0};
     private long[] numbers = {0}; // each with the marks of its member
     private int count;
+
+    synchronized int size() {
+      return count;
+    }
 
     synchronized boolean isEmpty() {
       return count == 0;

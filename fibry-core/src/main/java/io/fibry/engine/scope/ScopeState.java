@@ -2,6 +2,7 @@ package io.fibry.engine.scope;
 
 import io.fibry.ActorScope.CloseHook;
 import io.fibry.ActorScope.Report;
+import io.fibry.ActorStats;
 import io.fibry.DeadLetter;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.Exitable;
@@ -212,6 +213,10 @@ abstract class ScopeState extends OwningScope implements NamedTotals.MemberScope
     return added;
   }
 
+  public final boolean addSamples(List<ActorStats> samples, int max) {
+    return StatsCollector.addSamples(samples, this, max);
+  }
+
   @Override
   public final void removeTotals(NamedTotals removed) {
     synchronized (totalsLock) {
@@ -248,6 +253,11 @@ abstract class ScopeState extends OwningScope implements NamedTotals.MemberScope
   /** Returns the members, oldest first. */
   final List<Object> members() {
     return memberTable.allMembers();
+  }
+
+  /** Returns the number of actors and inner scopes in this scope. */
+  final int countMembers() {
+    return memberTable.size();
   }
 
   /** Returns the inner scopes, oldest first. */

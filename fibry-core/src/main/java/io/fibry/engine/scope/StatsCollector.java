@@ -40,13 +40,57 @@ final class StatsCollector {
     List<StackTraceElement> stack = busy.nanos() == 0 ? List.of() : ActorInspector.stack(busy.cell());
     // a pool that handles messages has the state of the worker that has been busy for longest
     var observed = busy.nanos() == 0 || busy.cell() == cell ? activity : busy.cell().activity();
-    int capacity = cell.capacity();
     return new ActorStats(scopeNames, cell.name(), cell.strategyText(), cell.countQueued(ScopeDump.MAX_COUNTED),
         Duration.ofNanos(QueueAges.observe(cell)), cell.handled(), cell.failed(), observed.state(),
         Optional.ofNullable(observed.awaited()),
         activity.busyWorkers(), activity.workers(), activity.maxWorkers(), activity.text(),
         Optional.ofNullable(observed.messageType()),
         Duration.ofNanos(busy.nanos()), busy.isExact(),
-        capacity == Integer.MAX_VALUE ? OptionalInt.empty() : OptionalInt.of(capacity), cell.refused(), stack);
+        capacity(cell.capacity()), cell.refused(), stack);
+  }
+
+  private static OptionalInt capacity(int capacity) {
+    return capacity == Integer.MAX_VALUE ? OptionalInt.empty() : OptionalInt.of(capacity);
+  }
+
+  /**
+   * Adds statistics that need no stack and no text of a message. If there are more than {@code max}
+   * actors, adds only busy actors, at most {@code max}. Returns whether it has added all actors.
+   */
+  static boolean addSamples(List<ActorStats> samples, ScopeState scope, int max) {
+    boolean isComplete = countActors(scope) <= max;
+    addSamples(samples, List.of(), scope, max, !isComplete);
+    return isComplete;
+  }
+
+  private static int countActors(ScopeState scope) {
+    var innerScopes = scope.innerScopes();
+    return scope.countMembers() - innerScopes.size() + innerScopes.stream().mapToInt(StatsCollector::countActors).sum();
+  }
+
+  private static void addSamples(List<ActorStats> samples, List<String> outerNames, ScopeState scope, int max,
+      boolean skipsIdle) {
+    var names = Stream.concat(outerNames.stream(), Stream.of(scope.name())).toList();
+    for (var member : scope.members()) {
+      if (member instanceof ScopeState innerScope) addSamples(samples, names, innerScope, max, skipsIdle);
+      else
+        if (samples.size() < max && !(skipsIdle && ((Cell) member).isIdle())) samples.add(sample(names, (Cell) member));
+    }
+  }
+
+  private static ActorStats sample(List<String> scopeNames, Cell cell) {
+    var activity = ActorInspector.briefActivity(cell);
+    long busyNanos = 0;
+    boolean isExact = true;
+    for (var worker : cell.workersAndSelf()) {
+      var busy = ActorInspector.busyTime(worker);
+      if (busy.nanos() <= busyNanos) continue;
+      busyNanos = busy.nanos();
+      isExact = busy.isExact();
+    }
+    return new ActorStats(scopeNames, cell.name(), cell.strategyText(), cell.countQueued(ScopeDump.MAX_COUNTED),
+        Duration.ofNanos(QueueAges.observe(cell)), cell.handled(), cell.failed(), activity.state(), Optional.empty(),
+        activity.busyWorkers(), activity.workers(), activity.maxWorkers(), activity.text(), Optional.empty(),
+        Duration.ofNanos(busyNanos), isExact, capacity(cell.capacity()), cell.refused(), List.of());
   }
 }
