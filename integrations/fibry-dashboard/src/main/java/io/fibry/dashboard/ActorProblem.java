@@ -22,13 +22,15 @@ enum ActorProblem {
   FULL,
   /** The handler has failed within the last minute. */
   FAILING,
+  /** The oldest message has waited for the waiting limit or longer. */
+  BACKLOGGED,
   /** The number of waiting messages keeps growing, or is too high to be counted. */
   GROWING;
 
   private static final long RECENT_NANOS = Duration.ofMinutes(1).toNanos();
 
   /** Returns the problems of an actor, the most urgent first. */
-  static List<ActorProblem> of(ActorStats stats, ActorTrend trend, Duration handlingLimit) {
+  static List<ActorProblem> of(ActorStats stats, ActorTrend trend, Duration handlingLimit, Duration waitingLimit) {
     var problems = new ArrayList<ActorProblem>(0);
     if (stats.state() == ActorState.CUT_OFF) problems.add(CUT_OFF);
     if (stats.busyFor().compareTo(handlingLimit) >= 0) problems.add(STUCK);
@@ -36,6 +38,7 @@ enum ActorProblem {
     if (stats.state() == ActorState.SUSPENDED) problems.add(RESTARTING);
     if (trend.stayedFull() || trend.sinceRefused() < RECENT_NANOS) problems.add(FULL);
     if (trend.sinceFailed() < RECENT_NANOS) problems.add(FAILING);
+    if (stats.oldestWaiting().compareTo(waitingLimit) >= 0) problems.add(BACKLOGGED);
     if (trend.queue().isGrowing()) problems.add(GROWING);
     return problems.isEmpty() ? List.of() : problems;
   }

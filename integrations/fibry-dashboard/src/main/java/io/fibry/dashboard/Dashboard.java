@@ -25,8 +25,9 @@ import java.util.function.UnaryOperator;
  * <p>A dashboard only reads. It listens on loopback and shows no content of messages, by default.
  * Its actors are in a scope of their own, so the scope on the page neither counts them nor waits
  * for them. Only a dashboard of the root scope also shows its own actors. While a browser shows the
- * page, the dashboard takes a snapshot of the scope once a second; otherwise it takes one only on
- * request.
+ * page, the dashboard takes a snapshot of the scope once a second. Otherwise it takes a small
+ * sample every ten seconds or more seldom. So a page that opens during an incident has rates, waits
+ * and curves at once.
  *
  * <p>When the scope closes, the page reports it; the dashboard stays open until its own
  * {@link #close}.

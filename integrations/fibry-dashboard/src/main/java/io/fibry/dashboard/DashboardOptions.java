@@ -4,6 +4,7 @@ import io.fibry.cluster.Cluster;
 import io.fibry.net.HttpOptions;
 import io.fibry.net.HttpServer;
 import io.fibry.net.ServerTls;
+import io.fibry.pubsub.Topic;
 import io.fibry.store.folder.FolderStore;
 import io.fibry.text.Durations;
 import java.lang.invoke.VarHandle;
@@ -36,6 +37,8 @@ public final class DashboardOptions implements Cloneable {
   Optional<ServerTls> tls = Optional.empty();
   boolean messageTexts;
   Duration handlingLimit = Duration.ofSeconds(10);
+  Duration waitingLimit = Duration.ofSeconds(30);
+  Duration slowLimit = Duration.ofSeconds(1);
   List<Panel> panels = List.of();
 
   private DashboardOptions() {}
@@ -119,15 +122,46 @@ public final class DashboardOptions implements Cloneable {
   /**
    * Changes how long the handling of one message may take. An actor whose handler has been busy for
    * longer is stuck, and is shown among the problems. An actor that has waited for a thread for
-   * longer is shown there, too.
+   * longer is shown there, too, and a route with a handler that has been at work for longer.
    *
    * @param limit by default 10 seconds; more than zero
    * @return a changed copy
    */
   public DashboardOptions withHandlingLimit(Duration limit) {
-    if (!Objects.requireNonNull(limit, "limit").isPositive()) throw new IllegalArgumentException(
-        "a handling limit of " + Durations.text(limit) + " would make each busy actor a problem; give more than zero");
+    requirePositive(limit, "a handling limit", "busy actor");
     return with(copy -> copy.handlingLimit = limit);
+  }
+
+  /**
+   * Changes how long a message may wait in a mailbox. An actor whose oldest message has waited for
+   * longer is backlogged, and is shown among the problems.
+   *
+   * @param limit by default 30 seconds; more than zero
+   * @return a changed copy
+   */
+  public DashboardOptions withWaitingLimit(Duration limit) {
+    requirePositive(limit, "a waiting limit", "actor with a waiting message");
+    return with(copy -> copy.waitingLimit = limit);
+  }
+
+  /**
+   * Changes how long an exchange of a route may take. A route is slow, and shown among the
+   * problems, if at least 1 % of its exchanges within the last minute, and at least two, took
+   * longer. The server counts times in buckets, so the limit is rounded up to the bound of a
+   * bucket. Exchanges of more than 10 seconds are not counted, because event streams take so long.
+   *
+   * @param limit by default one second; more than zero. If it is 10 seconds or more, a route is
+   * slow only if it was stuck
+   * @return a changed copy
+   */
+  public DashboardOptions withSlowLimit(Duration limit) {
+    requirePositive(limit, "a slow limit", "route");
+    return with(copy -> copy.slowLimit = limit);
+  }
+
+  private static void requirePositive(Duration limit, String limitText, String problem) {
+    if (!Objects.requireNonNull(limit, "limit").isPositive()) throw new IllegalArgumentException(
+        limitText + " of " + Durations.text(limit) + " would make each " + problem + " a problem; give more than zero");
   }
 
   /**
@@ -152,7 +186,8 @@ public final class DashboardOptions implements Cloneable {
   /**
    * Adds a table with the routes of an HTTP server: the counts of their responses by status, and
    * the rate and times of the last minute. A route is among the problems if at least 1 % of its
-   * responses within the last minute had a status of 500 or above.
+   * responses within the last minute had a status of 500 or above, if it is
+   * {@linkplain #withSlowLimit slow}, or if a handler is {@linkplain #withHandlingLimit stuck}.
    * {@snippet class="io.fibry.dashboard.JavadocSnippetsTest" region="panels"}
    *
    * @param name the name of the server on the page
@@ -164,13 +199,25 @@ public final class DashboardOptions implements Cloneable {
   }
 
   /**
+   * Adds a topic to the table of topics: the messages that were published, delivered and lost, and
+   * the subscribers that the topic has made. A message that a mailbox drops counts as lost, and not
+   * as delivered.
+   *
+   * @param topic the topic; the dashboard does not close it
+   * @return a changed copy
+   */
+  public DashboardOptions withTopic(Topic<?> topic) {
+    return withPanel(new TopicPanel(Objects.requireNonNull(topic, "topic")));
+  }
+
+  /**
    * Adds a panel with the health of a store of durable actors. The store is among the problems if
    * it is broken or full, or if it refused a turn or parked a message within the last minute. Needs
    * {@code fibry-durable}.
    *
    * @param name the name of the store on the page
    * @param store the store; the dashboard does not close it. Its actors with pending messages are
-   * counted once a second while a page is open
+   * counted once a second while a page is open, and otherwise every ten seconds
    * @return a changed copy
    */
   @SuppressWarnings("exports") // the module io.fibry.durable is optional

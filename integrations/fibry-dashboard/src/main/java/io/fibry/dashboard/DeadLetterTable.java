@@ -42,7 +42,8 @@ record DeadLetterTable(List<Map<String, Object>> groups, List<Map<String, Object
       if (showsMessages)
         texts.put(newest, previous.texts.containsKey(newest) ? previous.texts.get(newest) : text(newest));
       groups.add(JsonText.object("actor", key.actor, "reason", key.reason.name().toLowerCase(Locale.ROOT),
-          "message", texts.getOrDefault(newest, key.message), "cause", key.cause, "count", letters.size()));
+          "message", texts.getOrDefault(newest, key.message), "cause", key.cause, "count", letters.size(),
+          "last", newest.time()));
     });
     return new DeadLetterTable(groups, cycleCounts.entrySet().stream()
         .map(entry -> JsonText.object("names", entry.getKey(), "count", entry.getValue())).toList(), texts);

@@ -40,14 +40,16 @@ final class IdleGroups {
     long handled = 0;
     long failed = 0;
     long refused = 0;
+    double perSecond = 0; // NaN if the rate of a member is not known
     for (var row : members) {
       indexes.put(row, maps.size());
       handled += row.stats().handled();
       failed += row.stats().failed();
       refused += row.stats().refused();
+      perSecond += row.trend().perSecond();
     }
     maps.add(JsonText.object("scope", key.scope, "name", key.pattern, "kind", key.kind, "actors", members.size(),
-        "handled", handled, "failed", failed, "refused", refused));
+        "handled", handled, "perSecond", ActorRow.rounded(perSecond), "failed", failed, "refused", refused));
   }
 
   /** Returns a JSON object for each group. */

@@ -14,7 +14,12 @@ record NodePanel(String title, Cluster cluster) implements Panel {
   }
 
   @Override
-  public PanelSample sample(Optional<PanelSample> previous, long elapsedNanos) {
+  public boolean hasTrend() {
+    return false;
+  }
+
+  @Override
+  public PanelSample sample(Optional<PanelSample> previous, long elapsedNanos, PanelInput input) {
     var map = map(title, cluster.health(), cluster.members().size());
     return () -> map;
   }

@@ -16,20 +16,33 @@ interface Panel {
     Map<String, Object> asMap();
   }
 
+  /**
+   * The values that panels may read.
+   *
+   * @param rows the actors of the snapshot; empty for a sample that no page shows
+   */
+  record PanelInput(List<ActorRow> rows, DashboardOptions options) {}
+
   String title();
 
   /**
    * Takes a sample. Called by the dashboard's actor, so it must return soon.
    *
-   * @param previous the previous sample of this panel; empty if the last minute has no sample
+   * @param previous the previous sample of this panel; empty if the last minutes have no sample
    * @param elapsedNanos the time since the previous sample
+   * @param input the actors and options
    */
-  PanelSample sample(Optional<PanelSample> previous, long elapsedNanos);
+  PanelSample sample(Optional<PanelSample> previous, long elapsedNanos, PanelInput input);
+
+  /** Returns whether the panel compares samples, so that it needs samples while no page is open. */
+  default boolean hasTrend() {
+    return true;
+  }
 
   /** Takes a sample. If that fails, the sample shows the class of the exception. */
-  default PanelSample sampleOrFailure(Optional<PanelSample> previous, long elapsedNanos) {
+  default PanelSample sampleOrFailure(Optional<PanelSample> previous, long elapsedNanos, PanelInput input) {
     try {
-      return sample(previous, elapsedNanos);
+      return sample(previous, elapsedNanos, input);
     } catch (Throwable failure) { // of the user's code
       var map = JsonText.object("title", title(), "values", Map.of("failed", failure.getClass().getSimpleName()));
       return () -> map;

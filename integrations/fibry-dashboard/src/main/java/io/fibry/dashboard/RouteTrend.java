@@ -18,20 +18,39 @@ import java.util.Map;
  * @param newer the counts of the newer base line
  * @param newerNanos the age of the newer base line
  * @param stats the present counts
+ * @param work the exchanges at work
+ * @param sinceStuck the time since an exchange was at work for the handling limit, at most
+ * {@link ActorTrend#LONG_AGO}
  */
-record RouteTrend(RouteStats older, long olderNanos, RouteStats newer, long newerNanos, RouteStats stats) {
+record RouteTrend(RouteStats older, long olderNanos, RouteStats newer, long newerNanos, RouteStats stats,
+    RouteWork work, long sinceStuck) {
   private static final long PERIOD_NANOS = Duration.ofSeconds(30).toNanos();
-  private static final int MIN_ERRORS_PERCENT = 1; // so that one error among many responses is no problem
-  private static final double SLOW_MILLIS = 1_000;
+  private static final long RECENT_NANOS = Duration.ofMinutes(1).toNanos();
+  private static final int MIN_PERCENT = 1; // so that one error among many responses is no problem
+  private static final int MIN_SLOW = 2; // exchanges, because the first of a process may be slow
 
-  static RouteTrend first(RouteStats stats) {
-    return new RouteTrend(stats, 0, stats, 0, stats);
+  /**
+   * The limits that make a route a problem.
+   *
+   * @param handling how long a handler may be at work on one exchange
+   * @param slow how long 99 % of the successes may take
+   */
+  record RouteLimits(Duration handling, Duration slow) {}
+
+  static RouteTrend first(RouteStats stats, RouteWork work, RouteLimits limits) {
+    return new RouteTrend(stats, 0, stats, 0, stats, work, isStuck(work, limits) ? 0 : ActorTrend.LONG_AGO);
   }
 
-  RouteTrend next(RouteStats next, long elapsedNanos) {
+  RouteTrend next(RouteStats next, RouteWork nextWork, RouteLimits limits, long elapsedNanos) {
+    long nextSinceStuck = ActorTrend.since(isStuck(nextWork, limits), sinceStuck, elapsedNanos);
     return newerNanos + elapsedNanos < PERIOD_NANOS
-        ? new RouteTrend(older, olderNanos + elapsedNanos, newer, newerNanos + elapsedNanos, next)
-        : new RouteTrend(newer, newerNanos + elapsedNanos, next, 0, next);
+        ? new RouteTrend(older, olderNanos + elapsedNanos, newer, newerNanos + elapsedNanos, next, nextWork,
+            nextSinceStuck)
+        : new RouteTrend(newer, newerNanos + elapsedNanos, next, 0, next, nextWork, nextSinceStuck);
+  }
+
+  private static boolean isStuck(RouteWork work, RouteLimits limits) {
+    return work.maxTime().compareTo(limits.handling) >= 0;
   }
 
   /** Returns how many exchanges ended since the older base line. */
@@ -39,47 +58,86 @@ record RouteTrend(RouteStats older, long olderNanos, RouteStats newer, long newe
     return stats.answered() - older.answered();
   }
 
+  private long recentSuccesses() {
+    return stats.successTimes().count() - older.successTimes().count();
+  }
+
   /** Returns the problems of the route, the most urgent first. */
-  List<String> problems() {
-    var problems = new ArrayList<String>(0);
-    if (isProblem(stats.responses().serverErrors() - older.responses().serverErrors())) problems.add("failing");
-    if (isProblem(stats.responses().unavailable() - older.responses().unavailable())) problems.add("unavailable");
+  List<RouteProblem> problems(RouteLimits limits) {
+    var problems = new ArrayList<RouteProblem>(0);
+    boolean isStuck = isStuck(work, limits);
+    if (isStuck) problems.add(RouteProblem.STUCK);
+    if (isProblem(stats.responses().serverErrors() - older.responses().serverErrors(), 1, recentlyAnswered()))
+      problems.add(RouteProblem.FAILING);
+    if (isProblem(stats.responses().unavailable() - older.responses().unavailable(), 1, recentlyAnswered()))
+      problems.add(RouteProblem.UNAVAILABLE);
+    if (!isStuck && sinceStuck < RECENT_NANOS || isProblem(recentlySlow(limits.slow), MIN_SLOW, recentSuccesses()))
+      problems.add(RouteProblem.SLOW);
     return problems;
   }
 
-  /** Returns whether at least 1 % of the recent successes took a second or more. */
-  boolean isSlow() {
-    return recentMillis(0.99) >= SLOW_MILLIS;
+  private static boolean isProblem(long count, int min, long totalCount) {
+    return count >= min && count * 100 >= totalCount * MIN_PERCENT;
   }
 
-  private boolean isProblem(long recentErrors) {
-    return recentErrors > 0 && recentErrors * 100 >= recentlyAnswered() * MIN_ERRORS_PERCENT;
+  /**
+   * Returns how many recent successes took longer than the limit, which is rounded up to the bound
+   * of a bucket, and at most as long as the last bound. An event stream takes longer than that, and
+   * is not slow.
+   */
+  private long recentlySlow(Duration limit) {
+    var buckets = recentBuckets();
+    for (var bucket : buckets)
+      if (bucket.bound().compareTo(limit) >= 0) return buckets.getLast().count() - bucket.count();
+    return 0;
+  }
+
+  private List<TimeBucket> recentBuckets() {
+    var times = stats.successTimes().buckets();
+    var olderTimes = older.successTimes().buckets();
+    var buckets = new ArrayList<TimeBucket>();
+    for (int i = 0; i < times.size(); i++)
+      buckets.add(new TimeBucket(times.get(i).bound(), times.get(i).count() - olderTimes.get(i).count()));
+    return buckets;
   }
 
   /** Returns the estimated time in milliseconds; NaN if no exchange succeeded recently. */
   private double recentMillis(double fraction) {
-    var times = stats.successTimes();
-    var olderTimes = older.successTimes();
-    if (times.count() == olderTimes.count()) return Double.NaN;
-    var buckets = new ArrayList<TimeBucket>();
-    for (int i = 0; i < times.buckets().size(); i++) {
-      var bucket = times.buckets().get(i);
-      buckets.add(new TimeBucket(bucket.bound(), bucket.count() - olderTimes.buckets().get(i).count()));
-    }
-    var recentTimes = new ResponseTimes(buckets, times.count() - olderTimes.count(),
-        times.total().minus(olderTimes.total()));
+    if (recentSuccesses() == 0) return Double.NaN;
+    var recentTimes = new ResponseTimes(recentBuckets(), recentSuccesses(),
+        stats.successTimes().total().minus(older.successTimes().total()));
     return Math.round(recentTimes.percentile(fraction).toNanos() / 1e4) / 1e2;
   }
 
+  /**
+   * Returns the bounds of the bucket that has the time, in milliseconds. The upper bound is
+   * infinite if the time is above the last bound. Both are NaN if no exchange succeeded recently.
+   */
+  private List<Double> recentRange(double fraction) {
+    if (recentSuccesses() == 0) return List.of(Double.NaN, Double.NaN);
+    double rank = fraction * recentSuccesses();
+    double lowerBound = 0;
+    long countBelow = 0;
+    for (var bucket : recentBuckets()) {
+      double bound = bucket.bound().toNanos() / 1e6;
+      if (bucket.count() > countBelow && bucket.count() >= rank) return List.of(lowerBound, bound);
+      lowerBound = bound;
+      countBelow = bucket.count();
+    }
+    return List.of(lowerBound, Double.POSITIVE_INFINITY);
+  }
+
   /** Returns a JSON object. */
-  Map<String, Object> asMap() {
+  Map<String, Object> asMap(RouteLimits limits) {
     var responses = stats.responses();
     var map = JsonText.object("route", stats.route().isEmpty() ? "none" : stats.route(), "answered", stats.answered(),
-        "perSecond", ActorRow.rounded(recentlyAnswered() / (olderNanos / 1e9)), "upgraded", responses.upgraded(),
-        "successful", responses.successful(), "redirected", responses.redirected(), "clientErrors",
-        responses.clientErrors(), "serverErrors", responses.serverErrors(), "unavailable", responses.unavailable(),
-        "p50Millis", recentMillis(0.5), "p99Millis", recentMillis(0.99), "openWebSockets", stats.openWebSockets());
-    var problems = problems();
+        "perSecond", ActorRow.rounded(recentlyAnswered() / (olderNanos / 1e9)), "working", work.exchanges(),
+        "maxWorkMillis", work.maxTime().toMillis(), "upgraded", responses.upgraded(), "successful",
+        responses.successful(), "redirected", responses.redirected(), "clientErrors", responses.clientErrors(),
+        "serverErrors", responses.serverErrors(), "unavailable", responses.unavailable(), "p50Millis",
+        recentMillis(0.5), "p50Range", recentRange(0.5), "p99Millis", recentMillis(0.99), "p99Range",
+        recentRange(0.99), "maxRange", recentRange(1), "openWebSockets", stats.openWebSockets());
+    var problems = problems(limits);
     if (!problems.isEmpty()) map.put("problems", problems);
     return map;
   }

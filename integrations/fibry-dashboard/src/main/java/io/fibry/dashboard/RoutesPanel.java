@@ -1,5 +1,6 @@
 package io.fibry.dashboard;
 
+import io.fibry.dashboard.RouteTrend.RouteLimits;
 import io.fibry.net.HttpServer;
 import io.fibry.net.HttpServer.RouteStats;
 import io.fibry.net.HttpServer.ServerLoad;
@@ -16,26 +17,29 @@ import java.util.stream.IntStream;
 record RoutesPanel(String title, HttpServer server) implements Panel {
 
   /** The load and the routes of a server at one moment. All samples have the same routes. */
-  record RoutesSample(String title, ServerLoad load, List<RouteTrend> trends) implements PanelSample {
+  record RoutesSample(String title, ServerLoad load, List<RouteTrend> trends, RouteLimits limits)
+      implements PanelSample {
     static final int MAX_ROWS = 100;
 
-    /** Orders routes with problems first, then by the number of exchanges. */
-    private static final Comparator<RouteTrend> BY_URGENCY =
-        Comparator.comparing((RouteTrend trend) -> trend.problems().isEmpty())
-            .thenComparing(trend -> trend.stats().answered(), Comparator.reverseOrder());
-
-    /** Orders routes with problems first, then slow routes, and keeps the order of the others. */
-    private static final Comparator<RouteTrend> BY_TROUBLE =
-        Comparator.comparing((RouteTrend trend) -> trend.problems().isEmpty())
-            .thenComparing(trend -> !trend.isSlow());
-
-    static RoutesSample first(String title, ServerLoad load, List<RouteStats> stats) {
-      return new RoutesSample(title, load, stats.stream().map(RouteTrend::first).toList());
+    static RoutesSample first(String title, ServerLoad load, List<RouteStats> stats, Map<String, RouteWork> works,
+        RouteLimits limits) {
+      return new RoutesSample(title, load,
+          stats.stream().map(route -> RouteTrend.first(route, work(works, route), limits)).toList(), limits);
     }
 
-    RoutesSample next(ServerLoad nextLoad, List<RouteStats> stats, long elapsedNanos) {
-      return new RoutesSample(title, nextLoad, IntStream.range(0, stats.size())
-          .mapToObj(i -> trends.get(i).next(stats.get(i), elapsedNanos)).toList());
+    RoutesSample next(ServerLoad nextLoad, List<RouteStats> stats, Map<String, RouteWork> works, long elapsedNanos) {
+      return new RoutesSample(title, nextLoad, IntStream.range(0, stats.size()).mapToObj(
+          i -> trends.get(i).next(stats.get(i), work(works, stats.get(i)), limits, elapsedNanos)).toList(), limits);
+    }
+
+    private static RouteWork work(Map<String, RouteWork> works, RouteStats route) {
+      return works.getOrDefault(route.route(), RouteWork.NONE);
+    }
+
+    /** Returns the rank of the most urgent problem; routes without problems come last. */
+    private int urgency(RouteTrend trend) {
+      var problems = trend.problems(limits);
+      return problems.isEmpty() ? Integer.MAX_VALUE : problems.getFirst().ordinal();
     }
 
     @Override
@@ -44,20 +48,26 @@ record RoutesPanel(String title, HttpServer server) implements Panel {
       var candidates = trends.stream()
           .filter(trend -> !trend.stats().route().isEmpty() || trend.stats().answered() > 0).toList();
       Set<RouteTrend> chosen = Collections.newSetFromMap(new IdentityHashMap<>());
-      candidates.stream().sorted(BY_URGENCY).limit(MAX_ROWS).forEach(chosen::add);
+      candidates.stream().sorted(Comparator.comparingInt(this::urgency)
+          .thenComparing(trend -> trend.stats().answered(), Comparator.reverseOrder()))
+          .limit(MAX_ROWS).forEach(chosen::add);
+      // the most urgent problems first; the other routes keep their order
+      var routes = candidates.stream().filter(chosen::contains).sorted(Comparator.comparingInt(this::urgency))
+          .map(trend -> trend.asMap(limits)).toList();
       return JsonText.object("title", title, "working", load.working(), "waiting", load.waiting(), "maxExchanges",
           load.maxExchanges(), "connections", load.connections(), "cutOff", load.cutOffClients(), "routeCount",
-          candidates.size(), "routes",
-          candidates.stream().filter(chosen::contains).sorted(BY_TROUBLE).map(RouteTrend::asMap).toList());
+          candidates.size(), "routes", routes);
     }
   }
 
   @Override
-  public PanelSample sample(Optional<PanelSample> previous, long elapsedNanos) {
+  public PanelSample sample(Optional<PanelSample> previous, long elapsedNanos, PanelInput input) {
     var load = server.load();
     var stats = server.stats();
+    var works = RouteWork.of(server.name(), input.rows());
+    var limits = new RouteLimits(input.options().handlingLimit, input.options().slowLimit);
     return previous.filter(RoutesSample.class::isInstance)
-        .map(sample -> ((RoutesSample) sample).next(load, stats, elapsedNanos))
-        .orElseGet(() -> RoutesSample.first(title, load, stats));
+        .map(sample -> ((RoutesSample) sample).next(load, stats, works, elapsedNanos))
+        .orElseGet(() -> RoutesSample.first(title, load, stats, works, limits));
   }
 }

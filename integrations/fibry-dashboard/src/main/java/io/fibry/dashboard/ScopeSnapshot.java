@@ -3,7 +3,9 @@ package io.fibry.dashboard;
 import io.fibry.ActorScope;
 import io.fibry.ActorStats;
 import io.fibry.DeadLetter;
+import io.fibry.dashboard.Panel.PanelInput;
 import io.fibry.dashboard.Panel.PanelSample;
+import io.fibry.spi.ActorSamples;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -15,9 +17,14 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.ToIntFunction;
 
-/** A scope at one moment, with rates since the previous snapshot. Used by one thread at a time. */
+/**
+ * A scope at one moment, with rates since the previous snapshot. A snapshot that no page shows is a
+ * sample: it has the counts that the next snapshot needs, of at most {@link #MAX_SAMPLED} actors,
+ * and no rows. Used by one thread at a time.
+ */
 final class ScopeSnapshot {
-  private static final long MAX_AGE_NANOS = Duration.ofMinutes(1).toNanos(); // older snapshots give no useful rates
+  static final int MAX_SAMPLED = 10_000; // actors; about 3 MB
+  private static final long MAX_AGE_NANOS = Duration.ofMinutes(10).toNanos(); // older snapshots give no useful rates
 
   /** The totals of a scope, without the scopes inside it. */
   private static final class ScopeTotals {
@@ -34,14 +41,14 @@ final class ScopeSnapshot {
       this.index = index;
     }
 
-    void add(ActorRow row, String key) {
+    void add(ActorRow row, String key, boolean keepsAll) {
       actors++;
       waiting += row.stats().queued();
       handled += row.stats().handled();
       failed += row.stats().failed();
       refused += row.stats().refused();
       perSecond += row.trend().perSecond();
-      if (row.trend().isWorthKeeping()) trendsByName.put(key, row.trend());
+      if (keepsAll || row.trend().isWorthKeeping()) trendsByName.put(key, row.trend());
     }
 
     /**
@@ -60,41 +67,63 @@ final class ScopeSnapshot {
   private final boolean isClosed;
   private final ActorScope.Report report;
   private final Map<List<String>, ScopeTotals> scopes = new LinkedHashMap<>(); // by names; outer scopes first
-  private final List<ActorRow> rows = new ArrayList<>();
+  private final boolean isComplete; // whether the trends have all actors that have done something
+  private List<ActorRow> rows = new ArrayList<>(); // empty in a sample
   private final Map<ActorProblem, Long> problems = new EnumMap<>(ActorProblem.class); // how many actors have it
   private final DeadLetterTable letters;
   private final List<PanelSample> panelSamples = new ArrayList<>(); // in the order of the options
-  private final String json;
+  private Optional<String> json = Optional.empty(); // empty in a sample
 
-  private ScopeSnapshot(ActorScope scope, long nanos, DashboardOptions options, Optional<ScopeSnapshot> lastSnapshot) {
+  private ScopeSnapshot(ActorScope scope, long nanos, DashboardOptions options, Optional<ScopeSnapshot> lastSnapshot,
+      boolean isSample) {
     var previous = lastSnapshot.filter(snapshot -> nanos - snapshot.nanos < MAX_AGE_NANOS);
-    double seconds = previous.map(snapshot -> (nanos - snapshot.nanos) / 1e9).orElse(Double.NaN);
+    long elapsedNanos = previous.map(snapshot -> nanos - snapshot.nanos).orElse(0L);
     this.nanos = nanos;
     this.options = options;
     this.isClosed = scope.isClosed();
     this.report = scope.report();
     totals(List.of(scope.name())); // adds totals of the scope even if it has no actors
     for (var problem : ActorProblem.values()) problems.put(problem, 0L);
-    for (var stats : scope.actors()) add(stats, previous);
-    this.letters = DeadLetterTable.of(scope.deadLetters(), options.messageTexts,
-        lastSnapshot.map(snapshot -> snapshot.letters).orElse(DeadLetterTable.NONE));
-    for (var panel : options.panels) panelSamples.add(panel.sampleOrFailure(
-        previous.map(snapshot -> snapshot.panelSamples.get(panelSamples.size())),
-        previous.map(snapshot -> nanos - snapshot.nanos).orElse(0L)));
-    this.json = json(rates(previous, seconds));
+    var actors = isSample ? ActorSamples.of(scope, MAX_SAMPLED) : new ActorSamples(scope.actors(), true);
+    this.isComplete = actors.isComplete();
+    for (var stats : actors.actors()) add(stats, previous);
+    var lastLetters = lastSnapshot.map(snapshot -> snapshot.letters).orElse(DeadLetterTable.NONE);
+    this.letters = isSample ? lastLetters : DeadLetterTable.of(scope.deadLetters(), options.messageTexts, lastLetters);
+    if (isSample) forgetRows();
+    var input = new PanelInput(rows, options);
+    for (var panel : options.panels) {
+      var previousSample = previous.map(snapshot -> snapshot.panelSamples.get(panelSamples.size()));
+      panelSamples.add(isSample && !panel.hasTrend() ? Map::of
+          : panel.sampleOrFailure(previousSample, elapsedNanos, input));
+    }
+    if (!isSample) this.json = Optional.of(json(previous));
   }
 
+  /** Takes a snapshot for a page. */
   static ScopeSnapshot take(ActorScope scope, long nanos, DashboardOptions options,
       Optional<ScopeSnapshot> lastSnapshot) {
-    return new ScopeSnapshot(scope, nanos, options, lastSnapshot);
+    return new ScopeSnapshot(scope, nanos, options, lastSnapshot, false);
+  }
+
+  /** Takes a sample, which costs less than a snapshot. */
+  static ScopeSnapshot sample(ActorScope scope, long nanos, DashboardOptions options,
+      Optional<ScopeSnapshot> lastSnapshot) {
+    return new ScopeSnapshot(scope, nanos, options, lastSnapshot, true);
+  }
+
+  /** Keeps only the values with which the next snapshot is compared. */
+  void forgetRows() {
+    rows = List.of();
+    json = Optional.empty();
   }
 
   private void add(ActorStats stats, Optional<ScopeSnapshot> previous) {
     var totals = totals(stats.scopes());
     var key = totals.key(stats.name());
     var trend = previous.map(snapshot -> snapshot.trendIn(this, stats, key)).orElseGet(() -> ActorTrend.first(stats));
-    var row = new ActorRow(stats, totals.index, trend, ActorProblem.of(stats, trend, options.handlingLimit));
-    totals.add(row, key);
+    var row = new ActorRow(stats, totals.index, trend,
+        ActorProblem.of(stats, trend, options.handlingLimit, options.waitingLimit));
+    totals.add(row, key, !isComplete);
     rows.add(row);
     for (var problem : row.problems()) problems.merge(problem, 1L, Long::sum);
   }
@@ -104,7 +133,8 @@ final class ScopeSnapshot {
     var totals = scopes.get(stats.scopes());
     var trend = totals == null ? null : totals.trendsByName.get(key);
     long elapsedNanos = next.nanos - nanos;
-    return trend == null ? ActorTrend.ofNew(stats, elapsedNanos) : trend.next(stats, elapsedNanos);
+    if (trend != null) return trend.next(stats, elapsedNanos);
+    return isComplete ? ActorTrend.ofNew(stats, elapsedNanos) : ActorTrend.first(stats);
   }
 
   private ScopeTotals totals(List<String> names) {
@@ -116,23 +146,26 @@ final class ScopeSnapshot {
     return newTotals;
   }
 
-  private Map<String, Object> rates(Optional<ScopeSnapshot> previous, double seconds) {
-    var previousReport = previous.map(snapshot -> snapshot.report).orElse(report);
-    return JsonText.object("sent", ActorRow.rounded((report.sent() - previousReport.sent()) / seconds),
-        "handled", ActorRow.rounded((report.handled() - previousReport.handled()) / seconds),
-        "unhandled", ActorRow.rounded((unhandled(report) - unhandled(previousReport)) / seconds));
-  }
-
-  private static long unhandled(ActorScope.Report report) {
-    return report.unhandled().values().stream().mapToLong(Long::longValue).sum();
-  }
-
   long nanos() {
     return nanos;
   }
 
+  ActorScope.Report report() {
+    return report;
+  }
+
+  boolean isSample() {
+    return json.isEmpty();
+  }
+
   String fullJson() {
-    return json;
+    return json.orElseThrow();
+  }
+
+  /** Returns the text for a page that opens, which also needs the curves of the totals. */
+  String fullJson(TotalsHistory history) {
+    var text = fullJson();
+    return text.substring(0, text.length() - 1) + ",\"history\":" + JsonText.of(history.maps(nanos)) + "}";
   }
 
   /**
@@ -171,7 +204,9 @@ final class ScopeSnapshot {
         .map(row -> row.asMap(options.messageTexts, group.applyAsInt(row))).toList();
   }
 
-  private String json(Map<String, Object> rates) {
+  private String json(Optional<ScopeSnapshot> previous) {
+    var rates = TotalsHistory.rates(previous.map(ScopeSnapshot::report).orElse(report), report,
+        previous.map(snapshot -> (nanos - snapshot.nanos) / 1e9).orElse(Double.NaN));
     var reasons = new LinkedHashMap<String, Object>();
     for (var reason : DeadLetter.Reason.values())
       reasons.put(reason.name().toLowerCase(Locale.ROOT), report.unhandled().getOrDefault(reason, 0L));

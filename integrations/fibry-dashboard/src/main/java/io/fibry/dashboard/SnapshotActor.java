@@ -7,15 +7,25 @@ import io.fibry.Request;
 import io.fibry.pubsub.Topic;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Collections;
+import java.util.Deque;
 import java.util.Optional;
 
 /**
  * An actor that takes snapshots of a scope: on request, and once a second while viewers are
- * connected. All viewers get the same text. Only the actor uses the fields.
+ * connected. All viewers get the same text. Without viewers it takes samples, from which the first
+ * snapshot of a later viewer has its rates, waits and curves. Samples that take long are followed
+ * by long pauses, so they use at most a two-hundredth of one processor. The shortest of three
+ * samples counts, because the first sample of a process and a sample on a busy machine take longer
+ * than they use a processor. Only the actor uses the fields.
  */
 final class SnapshotActor {
   private static final Duration PERIOD = Duration.ofSeconds(1);
-  private static final long CACHE_NANOS = PERIOD.toNanos() / 2;
+  static final Duration MIN_PAUSE = Duration.ofSeconds(10); // between two samples
+  private static final int PAUSE_FACTOR = 200; // a pause is at least so many times as long as a sample
+  private static final int MEASURED_SAMPLES = 3;
+  private static final long MIN_DISTANCE_NANOS = PERIOD.toNanos() / 2; // between two snapshots that are compared
 
   sealed interface SnapshotMessage {}
 
@@ -38,8 +48,11 @@ final class SnapshotActor {
   private final DashboardOptions options;
   private final Scheduler clock;
   private final Topic<String> topic;
+  private final TotalsHistory history = new TotalsHistory();
+  private final Deque<Long> sampleNanos = new ArrayDeque<>(); // how long the last samples took
   private int viewers;
   private Optional<ScopeSnapshot> lastSnapshot = Optional.empty();
+  private Optional<ScopeSnapshot> comparedSnapshot = Optional.empty(); // the last snapshot was compared with it
 
   private SnapshotActor(ActorScope scope, DashboardOptions options, Scheduler clock, Topic<String> topic) {
     this.scope = scope;
@@ -51,7 +64,9 @@ final class SnapshotActor {
   static Actor<SnapshotMessage> start(ActorScope ownScope, ActorScope scope, DashboardOptions options,
       Scheduler clock) {
     var pulse = new SnapshotActor(scope, options, clock, Topic.open(ownScope.named("viewers")));
-    return ownScope.named("pulse").newActor(pulse::handle);
+    var actor = ownScope.named("pulse").newActor(pulse::handle);
+    actor.sendMessage(SnapshotSignal.TICK);
+    return actor;
   }
 
   private void handle(SnapshotMessage message, ActorContext<SnapshotMessage> context) {
@@ -68,28 +83,63 @@ final class SnapshotActor {
   private void join(Actor<String> viewer, ActorContext<SnapshotMessage> context) {
     context.watch(viewer, reason -> SnapshotSignal.VIEWER_LEFT);
     topic.subscribe(viewer);
-    if (viewers++ == 0) scheduleTick(context);
-    viewer.sendMessage(snapshot().fullJson());
+    if (viewers++ == 0) scheduleTick(context, PERIOD);
+    viewer.sendMessage(snapshot().fullJson(history));
   }
 
   private void tick(ActorContext<SnapshotMessage> context) {
-    if (viewers == 0) return;
-    scheduleTick(context);
-    topic.publish(snapshot().fullJson());
+    if (viewers > 0) {
+      scheduleTick(context, PERIOD);
+      topic.publish(snapshot().fullJson());
+      return;
+    }
+    long start = clock.nanoTime();
+    try {
+      take(start, true);
+    } finally {
+      scheduleTick(context, pauseAfter(clock.nanoTime() - start));
+    }
+  }
+
+  private Duration pauseAfter(long nanos) {
+    sampleNanos.add(nanos);
+    if (sampleNanos.size() < MEASURED_SAMPLES) return MIN_PAUSE;
+    long cost = Collections.min(sampleNanos);
+    sampleNanos.removeFirst();
+    return Duration.ofNanos(Math.max(MIN_PAUSE.toNanos(), PAUSE_FACTOR * cost));
   }
 
   /**
    * Schedules the next tick under the key {@code TICK}, so that it replaces a tick that is already
    * scheduled.
    */
-  private static void scheduleTick(ActorContext<SnapshotMessage> context) {
-    context.self().sendMessageLater(SnapshotSignal.TICK, SnapshotSignal.TICK, PERIOD);
+  private static void scheduleTick(ActorContext<SnapshotMessage> context, Duration delay) {
+    context.self().sendMessageLater(SnapshotSignal.TICK, SnapshotSignal.TICK, delay);
   }
 
+  /** Returns a snapshot for a page, at most half a second old. */
   private ScopeSnapshot snapshot() {
     long now = clock.nanoTime();
-    if (lastSnapshot.isEmpty() || now - lastSnapshot.get().nanos() >= CACHE_NANOS)
-      lastSnapshot = Optional.of(ScopeSnapshot.take(scope, now, options, lastSnapshot));
-    return lastSnapshot.get();
+    if (lastSnapshot.filter(snapshot -> !snapshot.isSample() && !isOld(snapshot, now)).isEmpty()) take(now, false);
+    return lastSnapshot.orElseThrow();
+  }
+
+  private static boolean isOld(ScopeSnapshot snapshot, long now) {
+    return now - snapshot.nanos() >= MIN_DISTANCE_NANOS;
+  }
+
+  /**
+   * Takes a snapshot or sample. If the last sample is too new for a rate, the new snapshot replaces
+   * it, and is compared with the snapshot before.
+   */
+  private void take(long now, boolean isSample) {
+    if (lastSnapshot.isPresent() && isOld(lastSnapshot.get(), now)) {
+      comparedSnapshot = lastSnapshot;
+      comparedSnapshot.get().forgetRows();
+    }
+    var snapshot = isSample ? ScopeSnapshot.sample(scope, now, options, comparedSnapshot)
+        : ScopeSnapshot.take(scope, now, options, comparedSnapshot);
+    lastSnapshot = Optional.of(snapshot);
+    history.add(now, snapshot.report());
   }
 }

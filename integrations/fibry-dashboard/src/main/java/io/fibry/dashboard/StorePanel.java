@@ -62,7 +62,7 @@ record StorePanel(String name, FolderStore store) implements Panel {
   }
 
   @Override
-  public PanelSample sample(Optional<PanelSample> previous, long elapsedNanos) {
+  public PanelSample sample(Optional<PanelSample> previous, long elapsedNanos, PanelInput input) {
     var health = store.health();
     return previous.filter(StoreSample.class::isInstance)
         .map(sample -> ((StoreSample) sample).next(health, elapsedNanos))

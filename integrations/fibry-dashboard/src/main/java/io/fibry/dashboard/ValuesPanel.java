@@ -10,7 +10,12 @@ import java.util.function.Supplier;
 record ValuesPanel(String title, Supplier<? extends Map<String, ?>> values) implements Panel {
 
   @Override
-  public PanelSample sample(Optional<PanelSample> previous, long elapsedNanos) {
+  public boolean hasTrend() {
+    return false;
+  }
+
+  @Override
+  public PanelSample sample(Optional<PanelSample> previous, long elapsedNanos, PanelInput input) {
     var shownValues = new LinkedHashMap<String, Object>();
     values.get().forEach((name, value) -> shownValues.put(Objects.requireNonNull(name),
         value instanceof Number || value instanceof Boolean ? value : String.valueOf(value)));

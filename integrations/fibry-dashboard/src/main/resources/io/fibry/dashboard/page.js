@@ -1,7 +1,8 @@
 'use strict';
 // Names of actors and texts of messages are not trusted: all of them are set as text, never as HTML.
 
-const HISTORY = 180; // snapshots in a curve, one a second
+const HISTORY = 180; // snapshots in a curve of an actor, one a second
+const WINDOW = 600_000; // milliseconds in a curve of the totals
 const byId = id => document.getElementById(id);
 const whole = new Intl.NumberFormat('en');
 const tenths = new Intl.NumberFormat('en', {minimumFractionDigits: 1, maximumFractionDigits: 1});
@@ -56,10 +57,11 @@ function newCurve() {
   return svg;
 }
 
-function showCurve(svg, values) {
+/** Shows values that were taken at these times; by default in equal distances. */
+function showCurve(svg, values, times = values.map((_, i) => i)) {
   const max = Math.max(...values) || 1;
-  const step = 100 / Math.max(1, values.length - 1);
-  const points = values.map((y, i) => `${(i * step).toFixed(2)},${(32 - 30 * y / max).toFixed(1)}`);
+  const step = 100 / (times.at(-1) - times[0] || 1);
+  const points = values.map((y, i) => `${((times[i] - times[0]) * step).toFixed(2)},${(32 - 30 * y / max).toFixed(1)}`);
   if (points.length === 1) points.push(points[0].replace('0.00', '100'));
   const [area, line] = svg.children;
   line.setAttribute('d', points.length ? 'M' + points.join('L') : '');
@@ -80,8 +82,7 @@ function duration(millis) {
 }
 
 /** Returns the largest value, and the time that the curve shows. */
-const range = (history, text) => `≤ ${text(Math.max(...history))}`
-  + (history.length > 1 ? ` in ${duration(1000 * (history.length - 1))}` : '');
+const range = (values, millis, text) => `≤ ${text(Math.max(...values))}` + (millis > 0 ? ` in ${duration(millis)}` : '');
 
 // ---- totals and the process, each with a curve of its last minutes
 
@@ -112,16 +113,27 @@ for (const card of cards) {
   byId('cards').append(box);
 }
 
+/** Adds the value of a snapshot, or of a point of the server's history, to the curve of a card. */
+function rememberTotal(card, data, time) {
+  const value = (card.rate ?? card.value)(data);
+  if (value === null) return;
+  card.history.push({time, value});
+  while (time - card.history[0].time > WINDOW) card.history.shift();
+}
+
 function showCard(card, data) {
   const value = card.value(data);
   const text = card.text ?? number;
+  const now = Date.now();
   set(card.number, value === null ? '–' : text(value));
-  const now = card.rate ? card.rate(data) : value;
-  set(card.right, card.rate ? rate(now) + ' per second' : card.side(data));
-  if (now === null) return;
-  remember(card.history, now);
-  set(card.range, range(card.history, card.rate ? rate : text));
-  showCurve(card.curve, card.history);
+  set(card.right, card.rate ? rate(card.rate(data)) + ' per second' : card.side(data));
+  if (data.history) card.history = [];
+  for (const point of data.history ?? []) rememberTotal(card, point, now - 1000 * point.secondsAgo);
+  rememberTotal(card, data, now);
+  if (!card.history.length) return;
+  const [values, times] = [card.history.map(point => point.value), card.history.map(point => point.time)];
+  set(card.range, range(values, Math.round((times.at(-1) - times[0]) / 1000) * 1000, card.rate ? rate : text));
+  showCurve(card.curve, values, times);
 }
 
 // ---- the alarm line
@@ -170,7 +182,7 @@ const columns = [
   {title: 'Busy for', key: row => row.busyMillis,
     cell: row => dim(busy(row), row.busyMillis === 0, has(row, 'stuck') ? ' bad' : '')},
   {title: 'Waiting', key: row => row.waiting,
-    cell: row => dim(waiting(row), row.waiting === 0, has(row, 'full') || has(row, 'growing') ? ' bad' : '')},
+    cell: row => dim(waiting(row), row.waiting === 0, ['full', 'backlogged', 'growing'].some(p => has(row, p)) ? ' bad' : '')},
   {title: 'Handled', key: row => row.handled, cell: row => dim(number(row.handled), row.handled === 0)},
   {title: 'Per second', key: row => row.perSecond ?? 0, cell: row => dim(rate(row.perSecond), !row.perSecond)},
   {title: 'Failed', key: row => row.failed, cell: row => dim(row.failed ? '▲ ' + number(row.failed) : '0', row.failed === 0, ' bad')},
@@ -231,7 +243,7 @@ function lines(rows) {
 function groupLines(group, members, depth) {
   const isOpen = unfolded.has(groupKey(group));
   const name = (isOpen ? '▾ ' : '▸ ') + (group.name || 'others');
-  const totals = {...group, waiting: 0, perSecond: 0};
+  const totals = {...group, waiting: 0};
   const line = {type: 'group', depth, name, kind: group.kind, count: '○ ' + number(group.actors) + ' idle', totals, group};
   if (!isOpen) return [line];
   const missing = group.actors - members.length;
@@ -261,7 +273,7 @@ function totalsCell(column, line) {
 
 function showLine(tr, line) {
   tr.line = line;
-  const className = line.type ?? (selected && isSelected(line.row) ? 'selected' : '');
+  const className = line.type ?? ((line.row.problems ? 'ill' : '') + (selected && isSelected(line.row) ? ' selected' : '')).trim();
   if (tr.className !== className) tr.className = className;
   const name = tr.cells[0];
   const [label, place] = name.children;
@@ -365,7 +377,7 @@ async function showDetails() {
   const history = histories.get(actorKey(wanted.scope, wanted.name));
   charts.forEach((chart, i) => {
     const values = history?.values[i] ?? [];
-    set(chart.range, values.length ? range(values, i < 2 ? rate : number) : 'not known yet');
+    set(chart.range, values.length ? range(values, 1000 * (values.length - 1), i < 2 ? rate : number) : 'not known yet');
     showCurve(chart.curve, values);
   });
 }
@@ -418,15 +430,22 @@ function showReasons(counts) {
   }
 }
 
+/** Returns the time of day of the browser's place, after the date if that is not today. */
+function clock(text) {
+  const time = new Date(text);
+  const isToday = time.toDateString() === new Date().toDateString();
+  return (isToday ? '' : time.toLocaleDateString('sv') + ' ') + time.toLocaleTimeString('sv');
+}
+
 function showList(list, items, none, text) {
-  const said = JSON.stringify(items);
+  const said = JSON.stringify(items) + new Date().toDateString(); // times of other days have a date
   if (list.dataset.said === said) return; // so that selected text stays selected
   list.dataset.said = said;
   list.replaceChildren(...(items.length ? items.map(item => {
     const [what, detail] = text(item);
     const entry = made('li');
     const first = made('div', 'first');
-    first.append(made('bdi', '', what), made('span', 'times', '× ' + number(item.count)));
+    first.append(made('bdi', '', what), made('span', 'times', '× ' + number(item.count) + (item.last ? ' · ' + clock(item.last) : '')));
     entry.append(first);
     if (detail) entry.append(made('div', 'detail', detail));
     return entry;
@@ -468,20 +487,36 @@ function showPanels(panels) {
   });
 }
 
-const count = (value, className = '') => [number(value), value ? className : 'zero'];
-const millis = value => value === null ? '–' : value < 1 ? value + ' ms' : duration(Math.round(value));
-const ESTIMATED = 'Of responses below 400. Estimated: the time lies in a bucket of a histogram, in which times are assumed to be spread evenly.';
+const brief = new Intl.NumberFormat('en', {notation: 'compact', maximumSignificantDigits: 3});
+const count = (value, className = '') => [value < 10000 ? number(value) : brief.format(value), value ? className : 'zero'];
+const upTo2 = new Intl.NumberFormat('en', {maximumFractionDigits: 2});
+const bound = millis => millis < 1000 ? upTo2.format(millis) + ' ms' : upTo2.format(millis / 1000) + ' s';
+
+/** Returns the bounds of a bucket of times in milliseconds; null: there is no bound, or no time. */
+function span([from, to]) {
+  if (from === null) return '–';
+  if (to === null) return '> ' + bound(from);
+  if (from === 0) return '≤ ' + bound(to);
+  return (to < 1000 ? upTo2.format(from) : upTo2.format(from / 1000)) + '–' + bound(to);
+}
+const maximum = ([from, to]) => span(to === null ? [from, to] : [0, to]);
+const BUCKETS = 'Of responses below 400. The server counts times in buckets, and the time lies between the bounds of its bucket.';
 const routeColumns = [
-  {title: 'Route', cell: route => [(route.problems ? '▲ ' : '') + route.route, route.problems ? 'bad' : '']},
+  {title: 'Route', cell: route => [(route.problems ? '▲ ' : '') + route.route + (route.problems ? ' · ' + route.problems.join(', ') : ''),
+    route.problems ? 'bad' : '']},
   {title: 'Per second', wide: true, cell: route => [rate(route.perSecond), route.perSecond ? '' : 'zero']},
-  {title: '2xx', detail: true, wide: true, cell: route => count(route.successful)},
-  {title: '3xx', detail: true, cell: route => count(route.redirected)},
+  {title: 'At work', detail: true, wide: true, hint: 'Exchanges whose handlers are at work, and for how long at least the first of them.',
+    cell: route => [number(route.working) + (route.maxWorkMillis >= 1000 ? ' · ' + duration(route.maxWorkMillis) : ''),
+      route.problems?.includes('stuck') ? 'bad' : route.working ? '' : 'zero']},
+  {title: '2xx', detail: true, cell: route => count(route.successful)},
+  {title: '3xx', detail: true, rare: true, cell: route => count(route.redirected)},
   {title: '4xx', detail: true, cell: route => count(route.clientErrors)},
   {title: '5xx', cell: route => count(route.serverErrors, 'bad')},
   {title: '503', cell: route => count(route.unavailable, 'bad')},
-  {title: 'Sockets', detail: true, cell: route => count(route.openWebSockets)},
-  {title: 'p50', hint: ESTIMATED, detail: true, wide: true, cell: route => [millis(route.p50Millis), '']},
-  {title: 'p99', hint: ESTIMATED, wide: true, cell: route => [millis(route.p99Millis), '']},
+  {title: 'Sockets', detail: true, rare: true, cell: route => count(route.openWebSockets)},
+  {title: 'p50', hint: BUCKETS, detail: true, wide: true, cell: route => [span(route.p50Range), '']},
+  {title: 'p99', hint: BUCKETS, wide: true, cell: route => [span(route.p99Range), route.problems?.includes('slow') ? 'bad' : '']},
+  {title: 'Max', hint: BUCKETS, detail: true, wide: true, cell: route => [maximum(route.maxRange), '']},
 ];
 
 /** Makes a row with a cell for each column of the routes. */
@@ -529,9 +564,14 @@ function showServers(servers) {
     set(head.lastChild, [`${number(server.working)} of ${number(server.maxExchanges)} exchanges at work`,
       server.waiting ? number(server.waiting) + ' waiting for clients' : '', counted(server.connections, 'connection'),
       server.cutOff ? counted(server.cutOff, 'client') + ' cut off' : '', routes].filter(Boolean).join(' · '));
-    const body = scroll.firstChild.tBodies[0];
+    const table = scroll.firstChild;
+    const body = table.tBodies[0];
+    // a rare column, such as that of WebSockets, is hidden if it has only zeros
+    const hidden = routeColumns.map(column => column.rare && server.routes.every(route => column.cell(route)[1] === 'zero'));
+    hidden.forEach((isHidden, k) => table.tHead.rows[0].cells[k].hidden = isHidden);
     server.routes.forEach((route, j) => {
       if (!body.rows[j]) body.append(newRouteLine(false));
+      hidden.forEach((isHidden, k) => body.rows[j].cells[k].hidden = isHidden);
       routeColumns.forEach((column, k) => {
         const [text, className] = column.cell(route);
         set(body.rows[j].cells[k], text, cellClass(k, className));
@@ -540,6 +580,42 @@ function showServers(servers) {
     });
     while (body.rows.length > server.routes.length) body.lastChild.remove();
   });
+}
+
+// ---- topics
+
+const topicColumns = [
+  {title: 'Topic', cell: line => [line.name, '']},
+  {title: 'Published', cell: line => line.published === undefined ? ['', ''] : count(line.published)},
+  {title: 'Delivered', cell: line => count(line.delivered)},
+  {title: 'Waiting', cell: line => count(line.waiting)},
+  {title: 'Lost', cell: line => [(line.lost ? '▲ ' : '') + count(line.lost)[0], line.lost ? line.isLosing === false ? '' : 'bad' : 'zero']},
+];
+for (const column of topicColumns) {
+  const cell = made('th', column.title === 'Topic' ? '' : 'number muted', column.title);
+  cell.scope = 'col';
+  byId('topic-columns').append(cell);
+}
+
+/** Shows a line for each topic, and below it a line for each subscriber that it has made. */
+function showTopics(topics) {
+  byId('topics').hidden = !topics.length;
+  const lines = topics.flatMap(topic => [
+    {...topic, type: 'scope', name: `${topic.title} · ${counted(topic.subscriberCount, 'subscriber')}`,
+      isLosing: topic.subscribers.some(subscriber => subscriber.isLosing)}, ...topic.subscribers]);
+  const body = byId('topic-rows');
+  lines.forEach((line, i) => {
+    if (!body.rows[i]) body.append(made('tr'));
+    const tr = body.rows[i];
+    if (tr.className !== (line.type ?? '')) tr.className = line.type ?? '';
+    topicColumns.forEach((column, j) => {
+      if (!tr.cells[j]) tr.append(made(j ? 'td' : 'th'));
+      if (!j) tr.cells[0].scope = 'row';
+      const [text, className] = column.cell(line);
+      set(tr.cells[j], text, ((j ? 'number ' : '') + className).trim());
+    });
+  });
+  while (body.rows.length > lines.length) body.lastChild.remove();
 }
 
 // ---- the stream
@@ -552,7 +628,8 @@ function show(data) {
   cards.forEach(card => showCard(card, data));
   rememberActors(data.rows);
   showReasons(data.unhandled);
-  showPanels(data.panels.filter(panel => !panel.routes));
+  showPanels(data.panels.filter(panel => panel.values));
+  showTopics(data.panels.filter(panel => panel.subscribers));
   showServers(data.panels.filter(panel => panel.routes));
   showList(byId('cycles'), data.cycles, 'none in the dead letters', cycle => [cycle.names.join(' → ')]);
   showList(byId('letters'), data.deadLetters, 'none', letter =>

@@ -29,6 +29,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -73,7 +74,7 @@ class DashboardTest {
     scope.openScope("outer").openScope("inner").named("deep").newActorWithReturn((String text) -> text).ask("one");
     assertTrue(scope.awaitQuiescence(Patience.LONG));
 
-    try (var dashboard = Dashboard.open(scope, 0)) {
+    try (var dashboard = Dashboard.open(scope, 0, options -> options, new ManualScheduler())) {
       var text = statistics(dashboard);
 
       assertTrue(
@@ -101,8 +102,8 @@ class DashboardTest {
 
       assertFalse(text.contains("hush"), text);
       assertTrue(text.contains("\"doing\":\"handles Secret\""), text);
-      assertTrue(text.contains("{\"actor\":\"failing\",\"reason\":\"failed\",\"message\":\"Secret\","
-          + "\"cause\":\"IllegalStateException\",\"count\":1}"), text);
+      assertTrue(text.matches("(?s).*\\{\"actor\":\"failing\",\"reason\":\"failed\",\"message\":\"Secret\","
+          + "\"cause\":\"IllegalStateException\",\"count\":1,\"last\":\"20[-0-9]+T[:.0-9]+Z\"}.*"), text);
     }
   }
 
@@ -291,13 +292,21 @@ class DashboardTest {
   }
 
   @Test
+  void limitOfZeroIsRefused() {
+    for (UnaryOperator<DashboardOptions> change : List.<UnaryOperator<DashboardOptions>>of(
+        options -> options.withWaitingLimit(Duration.ZERO), options -> options.withSlowLimit(Duration.ZERO)))
+      assertTrue(assertThrows(IllegalArgumentException.class, () -> change.apply(DashboardOptions.DEFAULT)).getMessage()
+          .endsWith("give more than zero"));
+  }
+
+  @Test
   void viewersShareOneSnapshotEachSecond() throws Exception {
     var clock = new ManualScheduler();
     var snapshots = new AtomicInteger();
 
     try (var dashboard = Dashboard.open(countingScope(snapshots), 0, options -> options, clock)) {
-      clock.advance(Duration.ofMinutes(5));
-      assertEquals(0, snapshots.get());
+      advance(clock, Duration.ofMinutes(5));
+      assertEquals(0, snapshots.get()); // only samples
       try (var firstViewer = Web.events(dashboard.port()); var secondViewer = Web.events(dashboard.port())) {
         firstViewer.event(text -> true);
         secondViewer.event(text -> true);
@@ -308,9 +317,9 @@ class DashboardTest {
         assertEquals(firstViewer.event(text -> true), secondViewer.event(text -> true));
         assertEquals(2, snapshots.get());
       }
-      Patience.eventually(() -> { // until the dashboard has noticed the ends of the connections, and sets no timer
+      Patience.eventually(() -> { // until the dashboard has noticed the ends of the connections
         advance(clock, Duration.ofSeconds(1));
-        return clock.untilNext().isEmpty();
+        return clock.untilNext().orElseThrow().compareTo(Duration.ofSeconds(1)) > 0;
       });
       int snapshotsBefore = snapshots.get();
       advance(clock, Duration.ofMinutes(5));
@@ -319,7 +328,7 @@ class DashboardTest {
   }
 
   /** Advances the clock, and waits until the pulse has handled its messages. */
-  private static void advance(ManualScheduler clock, Duration time) {
+  static void advance(ManualScheduler clock, Duration time) {
     clock.advance(time);
     Patience.eventually(() -> ActorSystem.root().actors().stream().noneMatch(actor -> actor.name().equals("pulse")
         && (actor.queued() > 0 || actor.state() != ActorState.IDLE)));

@@ -15,6 +15,7 @@ import io.fibry.net.HttpException;
 import io.fibry.net.HttpRoutes;
 import io.fibry.net.HttpServer;
 import io.fibry.pool.Pools;
+import io.fibry.pubsub.Topic;
 import io.fibry.store.folder.FolderStore;
 import io.fibry.time.Scheduler;
 import java.io.IOException;
@@ -58,6 +59,7 @@ final class DemoShop implements AutoCloseable {
   private final Random random = new Random(7); // guarded by itself
   private final FolderStore store = FolderStore.open(temporaryFolder());
   private final Cluster cluster = Cluster.join("shop", MemoryNetwork.create(), options -> options.withNode("n1"));
+  private final Topic<Order> sold = Topic.open(scope.named("sold"));
   private final HttpClient visitors = HttpClient.newHttpClient();
   private final HttpServer server;
 
@@ -74,6 +76,9 @@ final class DemoShop implements AutoCloseable {
           customers.actor("customer-" + randomNumber(40)).sendMessage("order");
           if (chance(0.04)) throw new HttpException(502, "the bank does not respond");
           return "ordered";
+        }).text("GET /report", exchange -> {
+          work(1_100, 2_200);
+          return "report";
         }).text("GET /stock", exchange -> {
           if (chance(0.02)) throw new HttpException(503, "the stock is being counted");
           return "100";
@@ -90,7 +95,7 @@ final class DemoShop implements AutoCloseable {
 
   /** Adds panels for the routes, the store and the node. */
   DashboardOptions withPanels(DashboardOptions options) {
-    return options.withRoutes("web", server).withStore("customers", store).withCluster(cluster);
+    return options.withRoutes("web", server).withTopic(sold).withStore("customers", store).withCluster(cluster);
   }
 
   /** Creates the actors, beginning with the last actor that an order reaches. */
@@ -116,6 +121,8 @@ final class DemoShop implements AutoCloseable {
 
     var mail = office.named("mail").mailbox(Mailbox.bounded(50, Overflow.DROP_OLDEST))
         .newActor((Reminder reminder) -> work(60, 90));
+    sold.subscribeToLatest(order -> work(1, 3));
+    sold.subscribe(Mailbox.bounded(8, Overflow.DROP_OLDEST), order -> work(60, 90));
     var ledger = office.named("ledger").strategy(Strategy.RESIDENT_FIBER).newActor((Order order) -> work(1, 3));
     openWaitCycle(office);
 
@@ -128,6 +135,7 @@ final class DemoShop implements AutoCloseable {
           work(8, 16);
           if (chance(0.03)) throw new CardRefused(order.number);
           invoices.sendMessage(order);
+          sold.publish(order);
           picking.sendMessage(order);
         });
     var cart = checkout.named("cart").newActor((Order order) -> {
@@ -141,9 +149,10 @@ final class DemoShop implements AutoCloseable {
   /** Sends requests to the web server, and to the node. */
   private void letVisitorsIn() {
     var carts = cluster.entities("cart", Visit.class);
-    var paths = new String[] {"GET /items/hat", "GET /items/coat", "GET /stock", "POST /orders", "GET /unknown"};
+    var paths = new String[] {"GET /items/hat", "GET /items/coat", "GET /stock", "POST /orders", "GET /unknown",
+      "GET /report"};
     scope.named("visitors").newActor((String tick) -> {
-      var parts = paths[chance(0.01) ? 4 : randomNumber(4)].split(" ");
+      var parts = paths[chance(0.01) ? 4 : chance(0.05) ? 5 : randomNumber(4)].split(" ");
       visitors.sendAsync(HttpRequest.newBuilder(URI.create("http://localhost:" + server.port() + parts[1]))
           .method(parts[0], BodyPublishers.noBody()).build(), BodyHandlers.discarding());
       carts.actor("cart-" + randomNumber(100)).sendMessage(new Visit(parts[1]));

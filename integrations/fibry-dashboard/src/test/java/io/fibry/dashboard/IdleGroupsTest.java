@@ -46,10 +46,19 @@ class IdleGroupsTest {
     var groups = new IdleGroups(rows);
 
     assertEquals("[{\"scope\":0,\"name\":\"session-*\",\"kind\":\"FIBER\",\"actors\":200,\"handled\":400,"
-        + "\"failed\":200,\"refused\":0},{\"scope\":1,\"name\":\"session-*\",\"kind\":\"FIBER\",\"actors\":5,"
-        + "\"handled\":10,\"failed\":5,\"refused\":0}]", JsonText.of(groups.maps()));
+        + "\"perSecond\":null,\"failed\":200,\"refused\":0},{\"scope\":1,\"name\":\"session-*\",\"kind\":\"FIBER\",\"actors\":5,"
+        + "\"handled\":10,\"perSecond\":null,\"failed\":5,\"refused\":0}]", JsonText.of(groups.maps()));
     assertEquals(List.of(0, 1, -1),
         List.of(groups.indexOf(rows.get(7)), groups.indexOf(rows.get(200)), groups.indexOf(rows.getLast())));
+  }
+
+  @Test
+  void groupHasRateOfItsActorsOnceItIsKnown() {
+    var idle = Stats.of("web/1").withHandled(7).get();
+    var trend = ActorTrend.first(idle).next(idle, 10_000_000_000L);
+    var rows = IntStream.range(0, 5).mapToObj(i -> new ActorRow(idle, 0, trend, List.of())).toList();
+
+    assertEquals(0.0, new IdleGroups(rows).maps().getFirst().get("perSecond"));
   }
 
   @Test
@@ -59,8 +68,10 @@ class IdleGroupsTest {
 
     var groups = new IdleGroups(rows);
 
-    assertEquals("[{\"scope\":0,\"name\":\"\",\"kind\":\"FIBER\",\"actors\":20,\"handled\":0,\"failed\":0,"
-        + "\"refused\":0}]", JsonText.of(groups.maps()));
+    assertEquals(
+        "[{\"scope\":0,\"name\":\"\",\"kind\":\"FIBER\",\"actors\":20,\"handled\":0,\"perSecond\":null,\"failed\":0,"
+            + "\"refused\":0}]",
+        JsonText.of(groups.maps()));
     assertEquals(-1, groups.indexOf(rows.getFirst()));
     assertEquals(0, groups.indexOf(rows.getLast()));
   }

@@ -9,6 +9,7 @@ import io.fibry.cluster.Cluster;
 import io.fibry.net.HttpRoutes;
 import io.fibry.net.HttpServer;
 import io.fibry.net.ServerTls;
+import io.fibry.pubsub.Topic;
 import io.fibry.store.folder.FolderStore;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
@@ -65,7 +66,9 @@ class JavadocSnippetsTest {
         .withAddress(everywhere).withHost("dash.example.org") // the name in the browser's address line
         .withTls(tls).withPassword(password)                  // any user name will do
         .withMessageContents()                                   // shows what messages say
-        .withHandlingLimit(Duration.ofMinutes(1)));              // a handler that takes longer is stuck
+        .withHandlingLimit(Duration.ofMinutes(1))                // a handler that takes longer is stuck
+        .withWaitingLimit(Duration.ofMinutes(5))                 // an actor whose message waits longer is backlogged
+        .withSlowLimit(Duration.ofMillis(250)));                 // a route that takes longer is slow
     // @end
     assertTrue(dashboard.uri().toString().startsWith("https://localhost:"));
     dashboard.close();
@@ -75,16 +78,18 @@ class JavadocSnippetsTest {
   void dashboardShowsPanelsOfServerStoreAndNode(@TempDir Path folder) throws Exception {
     var carts = new ConcurrentHashMap<String, List<String>>();
     var server = HttpServer.open(scope.named("web"), 0, HttpRoutes.none().text("GET /", exchange -> "shop"), o -> o);
+    Topic<String> sold = Topic.open(scope.named("sold"));
     try (var store = FolderStore.open(folder); var cluster = Cluster.local("shop")) {
       // @start region="panels"
       var dashboard = Dashboard.open(scope, 0, o -> o
           .withRoutes("api", server)                               // the routes of an HTTP server
+          .withTopic(sold)                                         // the messages of a topic
           .withStore("orders", store)                              // the health of a FolderStore
           .withCluster(cluster)                                    // the health of a node
           .withPanel("Shop", () -> Map.of("carts", carts.size()))); // values of your own
       // @end
       var text = Web.get(dashboard.port(), "/statistics");
-      assertEquals(4, text.substring(text.indexOf("\"panels\"")).split("\"title\"", -1).length - 1, text);
+      assertEquals(5, text.substring(text.indexOf("\"panels\"")).split("\"title\"", -1).length - 1, text);
       dashboard.close();
     }
   }

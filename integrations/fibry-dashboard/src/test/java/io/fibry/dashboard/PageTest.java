@@ -10,6 +10,7 @@ import io.fibry.ActorSystem;
 import io.fibry.FailurePolicy;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.pool.Pools;
 import io.fibry.support.Patience;
 import java.net.URI;
 import java.nio.file.Path;
@@ -27,6 +28,10 @@ class PageTest {
   private static final String HOSTILE = "<img src=x onerror='window.hacked=1'><script>window.hacked=1</script>";
   private static final String ROW_TEXT_SCRIPT = "[...document.querySelectorAll('#rows tr')]"
       + ".filter(row => row.cells[0].textContent === %s).map(row => row.innerText.replace(/\\s+/g, ' ')).join()";
+  /** Returns the visible cells of numbers, of problems and of heads whose text is cut. */
+  private static final String CUT_CELLS_SCRIPT = "[...document.querySelectorAll('.actors .number, .actors thead th, "
+      + "tr.ill td:nth-child(3), .head p')].filter(e => e.offsetWidth && e.scrollWidth > e.clientWidth)"
+      + ".map(e => e.innerText).join('|')";
 
   // Chromium still writes files for a moment after its end
   @TempDir(cleanup = CleanupMode.NEVER)
@@ -39,9 +44,13 @@ class PageTest {
   @BeforeEach
   void open() throws Exception {
     assumeTrue(Chromium.program().isPresent(), "there is no Chromium");
-    dashboard = Dashboard.open(scope, 0, options -> options.withHandlingLimit(HANDLING_LIMIT));
+    openDashboard();
     chromium = new Chromium(profile);
     chromium.setSize(1200, 800);
+  }
+
+  private void openDashboard() {
+    dashboard = Dashboard.open(scope, 0, options -> options.withHandlingLimit(HANDLING_LIMIT));
   }
 
   @AfterEach
@@ -80,6 +89,8 @@ class PageTest {
     echo.sendMessage("");
     scope.named("quiet").newActor((String text) -> {});
     assertTrue(scope.awaitQuiescence(Patience.LONG));
+    dashboard.close();
+    openDashboard(); // has not seen the failure, which would be a problem
 
     show("?theme=light");
     assertEquals("echo FIBER ○ idle – 0 1,234 – ▲ 1 0", row("echo"));
@@ -153,7 +164,7 @@ class PageTest {
   void stuckActorIsFirstRowBelowAlarmAndIdleActorsAreFolded() throws Exception {
     for (int i = 0; i < 200; i++) scope.named("session-" + i).newActor((String text) -> {});
     show("");
-    assertEquals("✓ no actor is cut off, stuck, without thread, restarting, full, failing or growing",
+    assertEquals("✓ no actor is cut off, stuck, without thread, restarting, full, failing, backlogged or growing",
         chromium.value("byId('alarm').innerText"));
     assertEquals("▸ session-* FIBER ○ 200 idle 0 0 – 0 0", row("▸ session-*"));
     assertEquals("2", chromium.value("byId('rows').rows.length"));
@@ -225,6 +236,60 @@ class PageTest {
         + ".test(row.innerText.replace(/\\s+/g, ' ')))");
     assertTrue(chromium.takePicture().length > 10_000);
     gate.countDown();
+  }
+
+  @Test
+  void curvesBeginWithHistoryOfServer() throws Exception {
+    show("");
+
+    // in one script, because the server sends a snapshot each second
+    assertEquals("≤ 7 in 5 min, 2, true",
+        chromium.value("(show({...statistics, waiting: 0, history: [{secondsAgo: 300, "
+            + "handling: 0, waiting: 7, perSecond: {sent: null, handled: 2, unhandled: 0}, process: {heapUsed: 1}}]}), "
+            + "[cards[3].range.innerText, cards[3].history.length, cards[0].history.length < 2].join(', '))"));
+  }
+
+  @Test
+  void problemIsShownWholeInTableAndOnPhone() throws Exception {
+    scope.named("till with a long name, as many actors of other programs have").onFailure(FailurePolicy.restart()
+        .withBackoff(Duration.ofHours(1), Duration.ofHours(1)).withoutLog()).newActor((String text) -> {
+          throw new IllegalStateException(text);
+        }).sendMessage("fails");
+    var gate = occupyTill();
+    show("");
+    chromium.until("statistics.problems.failing === 1 && statistics.problems.stuck === 1");
+
+    for (int width : new int[] {1200, 390}) {
+      chromium.setSize(width, 844);
+      chromium.until("innerWidth === " + width);
+      assertEquals("▲ restarting, failing · is suspended after a failure,▲ stuck · handles String",
+          chromium
+              .value("[...document.querySelectorAll('tr.ill')].map(row => row.cells[2].innerText).toSorted().join()"));
+      assertEquals("", chromium.value(CUT_CELLS_SCRIPT), "at a width of " + width);
+      assertEquals("" + width, chromium.value("document.documentElement.scrollWidth"));
+    }
+    gate.countDown();
+  }
+
+  @Test
+  void deadLetterHasTimeOfLastLetter() throws Exception {
+    scope.named("dead").onFailure(FailurePolicy.resume().withoutLog()).newActor((String text) -> {
+      throw new IllegalStateException();
+    }).sendMessage("x");
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
+    show("");
+
+    var letters = chromium.value("byId('letters').innerText");
+    assertTrue(letters.matches("(?s)dead\\s+× 1 · (20[-0-9]+ )?[0-9]+:[0-9]+:[0-9]+\\s.*"), letters);
+    assertEquals("2020-02-03 ", chromium.value("clock(new Date(2020, 1, 3, 4, 5, 6)).slice(0, 11)"));
+  }
+
+  @Test
+  void poolShowsItsMaximumOfWorkers() throws Exception {
+    Pools.fixed(scope.named("db"), 3).newActor((String text) -> {});
+    show("");
+
+    assertTrue(row("db").contains("○ 0 of 3 at work"), row("db"));
   }
 
   @Test

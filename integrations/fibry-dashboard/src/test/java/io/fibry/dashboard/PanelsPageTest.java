@@ -7,13 +7,17 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.cluster.Cluster;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
 import io.fibry.net.HttpException;
 import io.fibry.net.HttpRoutes;
 import io.fibry.net.HttpServer;
+import io.fibry.pubsub.Topic;
 import io.fibry.store.folder.FolderStore;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -33,6 +37,8 @@ class PanelsPageTest {
   Path folder;
 
   private final ActorScope scope = ActorSystem.openScope("app");
+  private final CountDownLatch gate = new CountDownLatch(1);
+  private final Topic<String> sold = Topic.open(scope.named("sold"));
   private HttpServer server;
   private FolderStore store;
   private Cluster cluster;
@@ -50,14 +56,18 @@ class PanelsPageTest {
         options -> options);
     store = FolderStore.open(folder);
     cluster = Cluster.local("shop");
-    dashboard = Dashboard.open(scope, 0, options -> options.withRoutes("api", server).withStore(LONG_NAME, store)
-        .withCluster(cluster).withPanel("Shop", () -> Map.of(LONG_NAME, LONG_NAME + LONG_NAME)));
+    sold.subscribe(Mailbox.bounded(1, Overflow.DROP_OLDEST), message -> gate.await());
+    sold.subscribeToLatest(message -> {});
+    dashboard = Dashboard.open(scope, 0, options -> options.withRoutes("api", server).withTopic(sold)
+        .withStore(LONG_NAME, store).withCluster(cluster)
+        .withPanel("Shop", () -> Map.of(LONG_NAME, LONG_NAME + LONG_NAME)));
     chromium = new Chromium(profile);
     chromium.setSize(1200, 800);
   }
 
   @AfterEach
   void close() throws Exception {
+    gate.countDown();
     if (chromium != null) chromium.close();
     if (dashboard != null) dashboard.close();
     scope.closeWithin(Duration.ZERO);
@@ -81,7 +91,7 @@ class PanelsPageTest {
     chromium.open(dashboard.uri());
     chromium.until("statistics?.panels[0].routes.some(route => route.answered === 1)");
 
-    assertTrue(route("GET /orders").matches("GET /orders [–0-9.]+ 1 0 0 0 0 0 .*"), route("GET /orders"));
+    assertTrue(route("GET /orders").matches("GET /orders [–0-9.]+ 0 1 0 0 0 .*"), route("GET /orders"));
     var head = chromium.value("document.querySelector('.routes .head .muted').innerText");
     assertTrue(head.matches("0 of 1,024 exchanges at work · \\d+ connections? · \\d routes"), head);
     assertEquals("store " + LONG_NAME + ",node " + cluster.self().name() + " of shop,Shop",
@@ -97,12 +107,51 @@ class PanelsPageTest {
     Web.get(server.port(), "/broken");
     cluster.close();
 
-    chromium.until("byId('alarm').innerText === '▲ api GET /broken is failing · ' + statistics.panels[2].title"
-        + " + ' is without lease · ' + statistics.panels[2].title + ' is disconnected'");
-    assertTrue(route("GET /broken").startsWith("▲ GET /broken"), route("GET /broken"));
+    chromium.until("byId('alarm').innerText === '▲ api GET /broken is failing · ' + statistics.panels[3].title"
+        + " + ' is without lease · ' + statistics.panels[3].title + ' is disconnected'");
+    assertTrue(route("GET /broken").startsWith("▲ GET /broken · failing"), route("GET /broken"));
     assertTrue(chromium.value("document.title").startsWith("▲ app"));
     assertEquals("▲ without lease, disconnected",
         chromium.value("document.querySelectorAll('#panels .state')[1].textContent"));
+  }
+
+  @Test
+  void timesOfRoutesAreShownAsBoundsOfBuckets() throws Exception {
+    show();
+
+    assertEquals("– | ≤ 0.05 ms | 0.25–0.5 ms | 25–50 ms | 0.5–1 s | 1–2.5 s | > 10 s",
+        chromium.value("[[null, null], [0, 0.05], [0.25, 0.5], [25, 50], [500, 1000], [1000, 2500], [10000, null]]"
+            + ".map(span).join(' | ')"));
+    assertEquals("– | ≤ 2.5 s | > 10 s",
+        chromium.value("[[null, null], [1000, 2500], [10000, null]].map(maximum).join(' | ')"));
+    assertEquals("9,999 12.3K 123K", chromium.value("[9999, 12345, 123456].map(value => count(value)[0]).join(' ')"));
+  }
+
+  @Test
+  void tablesOfRoutesAndTopicsCutNoCell() throws Exception {
+    for (int width : new int[] {1200, PHONE_WIDTH}) {
+      chromium.setSize(width, 800);
+      show();
+      // in one script, because the server sends a snapshot each second
+      assertEquals("", chromium.value("(show({...statistics, panels: statistics.panels.map(panel => panel.routes ? "
+          + "{...panel, routes: panel.routes.map(route => ({...route, perSecond: 12345, working: 12, "
+          + "maxWorkMillis: 99000, successful: 99999, clientErrors: 99999, serverErrors: 9999, unavailable: 99999, "
+          + "p50Range: [100, 250], p99Range: [100, 250], maxRange: [100, 250], problems: ['unavailable', 'slow']}))} "
+          + ": panel)}), [...document.querySelectorAll('.routes td, .routes th, .topics td, .topics th')]"
+          + ".filter(e => e.offsetWidth && e.scrollWidth > e.clientWidth).map(e => e.innerText).join('|'))"),
+          "at a width of " + width);
+    }
+  }
+
+  @Test
+  void topicsTableMarksSubscriberThatLosesMessages() throws Exception {
+    show();
+    chromium.until("byId('topic-rows').rows.length === 3");
+    for (int i = 0; i < 9; i++) sold.publish("hat");
+
+    chromium.until("byId('topic-rows').rows[1].cells[4].className.includes('bad')");
+    assertEquals("sold · 2 subscribers 9 11 1 ▲ 7,sold/1 0 1 ▲ 7,sold/2 9 0 0",
+        chromium.value("[...byId('topic-rows').rows].map(row => row.innerText.replace(/\\s+/g, ' ').trim()).join()"));
   }
 
   @Test

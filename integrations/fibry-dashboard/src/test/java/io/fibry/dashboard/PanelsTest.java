@@ -12,7 +12,10 @@ import io.fibry.dashboard.StorePanel.StoreSample;
 import io.fibry.durable.Durable;
 import io.fibry.net.HttpException;
 import io.fibry.net.HttpRoutes;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
 import io.fibry.net.HttpServer;
+import io.fibry.pubsub.Topic;
 import io.fibry.store.folder.FolderStore;
 import io.fibry.support.Patience;
 import io.fibry.time.ManualScheduler;
@@ -22,6 +25,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
@@ -98,9 +103,10 @@ class PanelsTest {
     try (var dashboard = Dashboard.open(scope, 0, options -> options.withRoutes("api", server), clock)) {
       var firstText = statistics(dashboard);
       assertTrue(firstText.contains("\"cutOff\":0,\"routeCount\":3,\"routes\":["), firstText);
-      assertTrue(firstText.contains("{\"route\":\"GET /orders/{id}\",\"answered\":1,\"perSecond\":null,\"upgraded\":0,"
-          + "\"successful\":1,\"redirected\":0,\"clientErrors\":0,\"serverErrors\":0,\"unavailable\":0,"
-          + "\"p50Millis\":null,\"p99Millis\":null,\"openWebSockets\":0}"), firstText);
+      assertTrue(firstText.contains("{\"route\":\"GET /orders/{id}\",\"answered\":1,\"perSecond\":null,\"working\":0,"
+          + "\"maxWorkMillis\":0,\"upgraded\":0,\"successful\":1,\"redirected\":0,\"clientErrors\":0,"
+          + "\"serverErrors\":0,\"unavailable\":0,\"p50Millis\":null,\"p50Range\":[null,null],\"p99Millis\":null,"
+          + "\"p99Range\":[null,null],\"maxRange\":[null,null],\"openWebSockets\":0}"), firstText);
       assertFalse(firstText.contains("\"route\":\"none\""), firstText);
       assertTrue(firstText.matches("(?s).*\\{\"title\":\"api\",\"working\":0,\"waiting\":0,\"maxExchanges\":1024,"
           + "\"connections\":\\d+,\"cutOff\":0,.*"), firstText);
@@ -109,8 +115,9 @@ class PanelsTest {
 
       var text = statistics(dashboard);
 
-      assertTrue(text.matches("(?s).*GET /orders/\\{id}\",\"answered\":3,\"perSecond\":1.0,\"upgraded\":0,"
-          + "\"successful\":3,.*\"p50Millis\":[0-9.]+,\"p99Millis\":[0-9.]+,\"openWebSockets\":0},.*"), text);
+      assertTrue(text.matches("(?s).*GET /orders/\\{id}\",\"answered\":3,\"perSecond\":1.0,\"working\":0,"
+          + "\"maxWorkMillis\":0,\"upgraded\":0,\"successful\":3,.*\"p50Millis\":[0-9.]+,\"p50Range\":\\[[0-9.]+,[0-9.]+],"
+          + "\"p99Millis\":[0-9.]+,.*\"openWebSockets\":0},.*"), text);
       assertTrue(text.matches("(?s).*GET /broken\",[^}]*\"serverErrors\":1,\"unavailable\":0,[^}]*"
           + "\"problems\":\\[\"failing\"]}.*"), text);
       assertTrue(text.matches("(?s).*GET /busy\",[^}]*\"serverErrors\":0,\"unavailable\":1,[^}]*"
@@ -120,6 +127,70 @@ class PanelsTest {
       assertEquals(List.of("GET /broken", "GET /busy", "GET /orders/{id}", "none"), routes); // problems come first
       assertTrue(text.contains("\"routeCount\":4,") && text.contains("\"route\":\"none\",\"answered\":1,"), text);
     }
+  }
+
+  @Test
+  void routeWhoseHandlerIsAtWorkForLongIsStuck() throws Exception {
+    var gate = new CountDownLatch(1);
+    var server = HttpServer.open(scope.named("web"), 0, HttpRoutes.none().text("GET /slow", exchange -> {
+      gate.await();
+      return "slow";
+    }).stream("GET /events", exchange -> {
+      var client = exchange.eventActor();
+      client.sendMessage("event");
+      client.waitForExit();
+    }), options -> options);
+    var response = new CompletableFuture<String>();
+    Patience.startFiber(() -> Web.get(server.port(), "/slow"), response);
+    try (var events = Web.events(server.port());
+        var dashboard = Dashboard.open(scope, 0,
+            options -> options.withRoutes("api", server).withHandlingLimit(Duration.ofMillis(20)), clock)) {
+      events.event(text -> true);
+      awaitStatistics(dashboard, "\"GET /slow\",[^}]*\"working\":1,[^}]*\"problems\":\\[\"stuck\"]}");
+      var text = statistics(dashboard);
+      assertTrue(text.matches("(?s).*\"GET /events\",[^}]*\"working\":0,[^}]*\"openWebSockets\":0}.*"), text);
+
+      gate.countDown();
+      Patience.value(response);
+      awaitStatistics(dashboard, "\"GET /slow\",[^}]*\"working\":0,[^}]*\"problems\":\\[\"slow\"]}");
+    }
+  }
+
+  /** Takes a snapshot each second of the clock until its text has a part that matches. */
+  private void awaitStatistics(Dashboard dashboard, String regex) {
+    var pattern = Pattern.compile(regex);
+    Patience.eventually(() -> {
+      clock.advance(Duration.ofSeconds(1));
+      try {
+        return pattern.matcher(statistics(dashboard)).find();
+      } catch (Exception failure) {
+        throw new AssertionError(failure);
+      }
+    });
+  }
+
+  @Test
+  void topicPanelShowsSubscriberThatLosesMessages() throws Exception {
+    var gate = new CountDownLatch(1);
+    var entered = new CountDownLatch(1);
+    Topic<String> topic = Topic.open(scope.named("sold"));
+    topic.subscribe(Mailbox.bounded(1, Overflow.DROP_OLDEST), message -> {
+      entered.countDown();
+      gate.await();
+    });
+    topic.subscribeToLatest(message -> {});
+    topic.publish("1");
+    Patience.await(entered);
+    for (int i = 2; i <= 5; i++) topic.publish("" + i);
+    Patience.eventually(() -> scope.actors().stream().anyMatch(actor -> actor.handled() == 5));
+
+    var text = statistics(options -> options.withTopic(topic));
+
+    assertTrue(text.contains("{\"title\":\"sold\",\"published\":5,\"delivered\":7,\"lost\":3,\"waiting\":1,"
+        + "\"subscriberCount\":2,\"subscribers\":[{\"name\":\"sold/1\",\"delivered\":0,\"lost\":3,\"waiting\":1,"
+        + "\"isLosing\":true},{\"name\":\"sold/2\",\"delivered\":5,\"lost\":0,\"waiting\":0,\"isLosing\":false}]}"),
+        text);
+    gate.countDown();
   }
 
   @Test

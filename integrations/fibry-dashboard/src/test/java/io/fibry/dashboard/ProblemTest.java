@@ -9,11 +9,15 @@ import io.fibry.ActorStats;
 import io.fibry.ActorStats.ActorState;
 import java.time.Duration;
 import java.util.List;
+import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests which problems of an actor the dashboard finds, by its counts in successive snapshots. */
 class ProblemTest {
   private static final Duration LIMIT = Duration.ofSeconds(10);
+  private static final Duration WAITING_LIMIT = Duration.ofSeconds(30);
   private static final long SECOND = 1_000_000_000;
 
   private static Stats actor() {
@@ -21,7 +25,7 @@ class ProblemTest {
   }
 
   private static List<ActorProblem> problems(ActorStats stats, ActorTrend trend) {
-    return ActorProblem.of(stats, trend, LIMIT);
+    return ActorProblem.of(stats, trend, LIMIT, WAITING_LIMIT);
   }
 
   private static List<ActorProblem> problemsAtFirst(Stats stats) {
@@ -40,6 +44,9 @@ class ProblemTest {
     assertEquals(List.of(ActorProblem.FULL), problemsAtFirst(actor().withCapacity(2).withQueued(2)));
     assertEquals(List.of(), problemsAtFirst(actor().withCapacity(2).withQueued(1)));
     assertEquals(List.of(ActorProblem.GROWING), problemsAtFirst(actor().withQueued(100_000)));
+    assertEquals(List.of(), problemsAtFirst(actor().withQueued(1).withOldestWaiting(WAITING_LIMIT.minusNanos(1))));
+    assertEquals(List.of(ActorProblem.BACKLOGGED),
+        problemsAtFirst(actor().withQueued(1).withOldestWaiting(WAITING_LIMIT)));
   }
 
   @Test
@@ -94,6 +101,42 @@ class ProblemTest {
 
     for (int second = 0; second < 20; second++) trend = trend.next(actor().withQueued(40).get(), SECOND);
     assertFalse(isGrowing(trend), "a queue that grows no longer");
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 10})
+  void longQueueThatGrowsSlowlyIsProblemAfterMoreThanMinute(int secondsPerSample) {
+    var trend = ActorTrend.first(actor().withQueued(829).get());
+    int seconds = 0;
+    while (!isGrowing(trend) && seconds < 200) {
+      seconds += secondsPerSample;
+      trend = trend.next(actor().withQueued(829 + seconds).get(), secondsPerSample * SECOND);
+    }
+    assertEquals(70, seconds);
+
+    for (int second = 0; second < 20; second++) trend = trend.next(actor().withQueued(899).get(), SECOND);
+    assertFalse(isGrowing(trend), "a queue that grows no longer");
+  }
+
+  @Test
+  void longQueueThatOnlyVariesIsNotGrowing() {
+    var random = new Random(1);
+    var trend = ActorTrend.first(actor().withQueued(10_000).get());
+
+    for (int second = 0; second < 3_600; second++) {
+      trend = trend.next(actor().withQueued(10_000 + random.nextInt(400)).get(), SECOND);
+      assertFalse(isGrowing(trend));
+    }
+  }
+
+  @Test
+  void queueThatGrowsByFewMessagesIsNotGrowing() {
+    var trend = ActorTrend.first(actor().withQueued(100).get());
+
+    for (int second = 0; second < 100; second++) {
+      trend = trend.next(actor().withQueued(100 + second / 10).get(), SECOND);
+      assertFalse(isGrowing(trend));
+    }
   }
 
   @Test

@@ -2,6 +2,7 @@ package io.fibry.dashboard;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.fibry.dashboard.RouteTrend.RouteLimits;
 import io.fibry.dashboard.RoutesPanel.RoutesSample;
 import io.fibry.net.HttpServer.Outcome;
 import io.fibry.net.HttpServer.ResponseCounts;
@@ -18,6 +19,7 @@ import org.junit.jupiter.api.Test;
 /** Tests the rates, times and problems of a route, which its counts in successive samples give. */
 class RouteTrendTest {
   private static final long SECOND = 1_000_000_000;
+  private static final RouteLimits LIMITS = new RouteLimits(Duration.ofSeconds(10), Duration.ofSeconds(1));
 
   /** Returns statistics with exchanges of up to 10 ms, and exchanges of 10 to 100 ms. */
   private static RouteStats stats(String route, long fast, long slow, long serverErrors, long unavailable) {
@@ -32,17 +34,29 @@ class RouteTrendTest {
     return stats("GET /", fast, slow, serverErrors, unavailable);
   }
 
+  private static RouteTrend first(RouteStats stats) {
+    return RouteTrend.first(stats, RouteWork.NONE, LIMITS);
+  }
+
+  private static RouteTrend next(RouteTrend trend, RouteStats stats, long elapsedNanos) {
+    return trend.next(stats, RouteWork.NONE, LIMITS, elapsedNanos);
+  }
+
+  private static List<String> problems(RouteTrend trend) {
+    return trend.problems(LIMITS).stream().map(RouteProblem::toString).toList();
+  }
+
   private static List<Object> ratesAndTimes(RouteTrend trend) {
-    var map = trend.asMap();
+    var map = trend.asMap(LIMITS);
     return List.of(map.get("perSecond"), map.get("p50Millis"), map.get("p99Millis"));
   }
 
   @Test
   void percentilesAreOfRecentExchangesOnly() {
-    var trend = RouteTrend.first(stats(0, 1_000, 0, 0));
+    var trend = first(stats(0, 1_000, 0, 0));
     assertEquals(List.of(Double.NaN, Double.NaN, Double.NaN), ratesAndTimes(trend));
 
-    trend = trend.next(stats(100, 1_000, 0, 0), 10 * SECOND);
+    trend = next(trend, stats(100, 1_000, 0, 0), 10 * SECOND);
 
     assertEquals(List.of(10.0, 5.0, 9.9), ratesAndTimes(trend));
   }
@@ -64,44 +78,109 @@ class RouteTrendTest {
 
   @Test
   void ratesCoverThirtyToSixtySeconds() {
-    var trend = RouteTrend.first(stats(0, 0, 0, 0));
+    var trend = first(stats(0, 0, 0, 0));
     for (int second = 1; second <= 300; second++) {
-      trend = trend.next(stats(second, 0, 0, 0), SECOND);
+      trend = next(trend, stats(second, 0, 0, 0), SECOND);
       long seconds = trend.recentlyAnswered(); // one exchange a second
-      assertEquals(1.0, trend.asMap().get("perSecond"));
+      assertEquals(1.0, trend.asMap(LIMITS).get("perSecond"));
       if (second >= 30 && (seconds < 30 || seconds >= 60)) assertEquals("30 to 59 seconds", seconds + " seconds");
     }
   }
 
   @Test
   void errorsAreProblemsFromOnePercentOn() {
-    var trend = RouteTrend.first(stats(0, 0, 0, 0));
+    var trend = first(stats(0, 0, 0, 0));
 
-    assertEquals(List.of(), trend.problems());
-    assertEquals(List.of(), trend.next(stats(1_000, 0, 9, 9), SECOND).problems());
-    assertEquals(List.of("failing"), trend.next(stats(1_000, 0, 10, 0), SECOND).problems());
-    assertEquals(List.of("unavailable"), trend.next(stats(1_000, 0, 0, 10), SECOND).problems());
-    assertEquals(List.of("failing", "unavailable"), trend.next(stats(2, 0, 1, 1), SECOND).problems());
+    assertEquals(List.of(), problems(trend));
+    assertEquals(List.of(), problems(next(trend, stats(1_000, 0, 9, 9), SECOND)));
+    assertEquals(List.of("failing"), problems(next(trend, stats(1_000, 0, 10, 0), SECOND)));
+    assertEquals(List.of("unavailable"), problems(next(trend, stats(1_000, 0, 0, 10), SECOND)));
+    assertEquals(List.of("failing", "unavailable"), problems(next(trend, stats(2, 0, 1, 1), SECOND)));
   }
 
   @Test
   void errorsBeforeFirstSampleAreNoProblem() {
-    var trend = RouteTrend.first(stats(10, 0, 10, 0));
+    var trend = first(stats(10, 0, 10, 0));
 
     for (int second = 0; second < 90; second++) {
-      trend = trend.next(stats(10, 0, 10, 0), SECOND);
-      assertEquals(List.of(), trend.problems());
+      trend = next(trend, stats(10, 0, 10, 0), SECOND);
+      assertEquals(List.of(), problems(trend));
     }
   }
 
   @Test
   void oldErrorsAreNoProblem() {
-    var trend = RouteTrend.first(stats(0, 0, 0, 0)).next(stats(1, 0, 1, 0), SECOND);
-    assertEquals(List.of("failing"), trend.problems());
+    var trend = next(first(stats(0, 0, 0, 0)), stats(1, 0, 1, 0), SECOND);
+    assertEquals(List.of("failing"), problems(trend));
 
-    for (int second = 0; second < 60; second++) trend = trend.next(stats(1, 0, 1, 0), SECOND);
+    for (int second = 0; second < 60; second++) trend = next(trend, stats(1, 0, 1, 0), SECOND);
 
-    assertEquals(List.of(), trend.problems());
+    assertEquals(List.of(), problems(trend));
+  }
+
+  /** Returns statistics with numbers of exchanges of up to 1 s, 2.5 s, 10 s, and longer. */
+  private static RouteStats times(long fast, long slow, long slower, long slowest) {
+    long count = fast + slow + slower + slowest;
+    return new RouteStats("GET /", new ResponseCounts(0, count, 0, 0, 0, 0),
+        new ResponseTimes(List.of(new TimeBucket(Duration.ofSeconds(1), fast),
+            new TimeBucket(Duration.ofMillis(2_500), fast + slow),
+            new TimeBucket(Duration.ofSeconds(10), fast + slow + slower)), count, Duration.ofSeconds(count)),
+        0);
+  }
+
+  @Test
+  void routeIsSlowIfOnePercentAndTwoExchangesExceedLimit() {
+    var trend = first(times(0, 0, 0, 0));
+
+    assertEquals(List.of(), problems(next(trend, times(0, 1, 0, 0), SECOND)));
+    assertEquals(List.of("slow"), problems(next(trend, times(0, 2, 0, 0), SECOND)));
+    assertEquals(List.of(), problems(next(trend, times(199, 1, 0, 0), SECOND)));
+    assertEquals(List.of("slow"), problems(next(trend, times(198, 1, 1, 0), SECOND)));
+    assertEquals(List.of(), problems(next(trend, times(8, 0, 0, 2), SECOND)), "event streams");
+    assertEquals(List.of(), next(trend, times(0, 2, 0, 0), SECOND)
+        .problems(new RouteLimits(Duration.ofSeconds(10), Duration.ofMillis(1_001)))); // rounded up to 2.5 s
+    assertEquals(List.of(), next(trend, times(0, 0, 9, 0), SECOND)
+        .problems(new RouteLimits(Duration.ofSeconds(10), Duration.ofHours(1))));
+  }
+
+  @Test
+  void routeWithLongExchangeIsStuckAndThenSlowForOneMinute() {
+    var long10 = new RouteWork(1, LIMITS.handling());
+    var stats = times(0, 0, 0, 0);
+    assertEquals(List.of("stuck"), problems(RouteTrend.first(stats, long10, LIMITS)));
+    assertEquals(List.of(), problems(
+        RouteTrend.first(stats, new RouteWork(1, LIMITS.handling().minusNanos(1)), LIMITS)));
+
+    var trend = first(stats).next(stats, long10, LIMITS, SECOND);
+    assertEquals(List.of("stuck"), problems(trend));
+    for (int second = 1; second < 60; second++) {
+      trend = next(trend, stats, SECOND);
+      assertEquals(List.of("slow"), problems(trend));
+    }
+    assertEquals(List.of(), problems(next(trend, stats, SECOND)));
+  }
+
+  @Test
+  void timesAreShownByTheirBuckets() {
+    var map = next(first(times(0, 0, 0, 0)), times(60, 40, 0, 0), SECOND).asMap(LIMITS);
+    assertEquals(List.of(List.of(0.0, 1_000.0), List.of(1_000.0, 2_500.0), List.of(1_000.0, 2_500.0)),
+        List.of(map.get("p50Range"), map.get("p99Range"), map.get("maxRange")));
+
+    var longest = next(first(times(0, 0, 0, 0)), times(199, 0, 0, 1), SECOND).asMap(LIMITS);
+    assertEquals("[[0.0,1000.0],[10000.0,null]]",
+        JsonText.of(List.of(longest.get("p99Range"), longest.get("maxRange"))));
+    assertEquals("[null,null]", JsonText.of(first(times(1, 0, 0, 0)).asMap(LIMITS).get("maxRange")));
+  }
+
+  @Test
+  void workOfRouteIsThatOfItsServerOnly() {
+    var rows = new ArrayList<ActorRow>();
+    for (var name : List.of("web/1", "web/2", "other/1", "web/3")) {
+      var stats = Stats.of(name).withMessageType("GET /").withBusyFor(Duration.ofSeconds(rows.size())).get();
+      rows.add(new ActorRow(stats, 0, ActorTrend.first(stats), List.of()));
+    }
+
+    assertEquals(Map.of("GET /", new RouteWork(2, Duration.ofSeconds(3))), RouteWork.of("web", rows));
   }
 
   @Test
@@ -134,7 +213,8 @@ class RouteTrendTest {
   /** Returns the routes in the order in which the page shows them. */
   private static List<Object> routes(List<RouteStats> before, List<RouteStats> after) {
     var load = new ServerLoad(0, 0, 1, 0, 0);
-    var rows = (List<?>) RoutesSample.first("api", load, before).next(load, after, SECOND).asMap().get("routes");
+    var rows = (List<?>) RoutesSample.first("api", load, before, Map.of(), LIMITS).next(load, after, Map.of(), SECOND)
+        .asMap().get("routes");
     return rows.stream().<Object>map(row -> ((Map<?, ?>) row).get("route")).toList();
   }
 }

@@ -1,5 +1,6 @@
 package io.fibry.dashboard;
 
+import com.sun.management.OperatingSystemMXBean;
 import com.sun.management.ThreadMXBean;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
@@ -13,10 +14,13 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
+import java.util.function.Consumer;
 
 /**
- * Measures the snapshot that a dashboard takes each second (a tick), and {@code scope.actors()}:
- * {@code mvn -q -Pdashboard -Dmain=SnapshotCost}.
+ * Measures the snapshot that a dashboard takes each second (a tick), the sample that it takes every
+ * ten seconds while no page is open, and {@code scope.actors()}:
+ * {@code mvn -q -Pdashboard -Dmain=SnapshotCost}. For a million actors it measures only the sample,
+ * and the dashboard without a page: the processor time of the process in a minute.
  */
 final class SnapshotCost {
   private static final int ACTORS = 10_000;
@@ -30,6 +34,35 @@ final class SnapshotCost {
 
   public static void main(String[] args) throws Exception {
     for (int busyActors : List.of(0, 1_000)) measure(busyActors);
+    for (int idleActors : List.of(10_000, 1_000_000)) measureIdle(idleActors);
+  }
+
+  /** Measures samples, and a process with idle actors, with and without a dashboard. */
+  private static void measureIdle(int idleActors) throws Exception {
+    try (var scope = ActorSystem.openScope("idle")) {
+      for (int i = 0; i < idleActors; i++) scope.named("actor-" + i).newActorWithReturn((String text) -> text).ask("x");
+      System.out.println(idleActors + " actors that handled a message:");
+      report("  a sample      ", () -> sample(scope), 12, 10);
+      System.out.printf(Locale.ROOT, "  kept between samples %.1f MB%n", heldBytes(scope, SnapshotCost::sample) / 1e6);
+      lastSnapshot = Optional.empty();
+      System.out.printf(Locale.ROOT, "  processor time in a minute: %.0f ms without a dashboard", cpuMillisInMinute());
+      try (var dashboard = Dashboard.open(scope, 0)) {
+        System.out.printf(Locale.ROOT, ", %.0f ms with %s%n", cpuMillisInMinute(), dashboard.uri());
+      }
+    }
+  }
+
+  private static double cpuMillisInMinute() {
+    var system = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+    System.gc();
+    pause(Duration.ofSeconds(5));
+    long before = system.getProcessCpuTime();
+    pause(Duration.ofMinutes(1));
+    return (system.getProcessCpuTime() - before) / 1e6;
+  }
+
+  private static void sample(ActorScope scope) {
+    lastSnapshot = Optional.of(ScopeSnapshot.sample(scope, System.nanoTime(), DashboardOptions.DEFAULT, lastSnapshot));
   }
 
   private static void measure(int busyActors) throws Exception {
@@ -43,11 +76,12 @@ final class SnapshotCost {
       for (var actor : testActors) actor.ask("x");
       for (int i = 0; i < busyActors; i++) testActors.get(i).sendMessage("");
       System.out.println(ACTORS + " actors, " + busyActors + " of them busy:");
-      report("  scope.actors()", () -> actors = scope.actors());
-      report("  a tick        ", () -> tick(scope));
+      report("  scope.actors()", () -> actors = scope.actors(), ROUNDS, MEASURED_ROUNDS);
+      report("  a sample      ", () -> sample(scope), ROUNDS, MEASURED_ROUNDS);
+      report("  a tick        ", () -> tick(scope), ROUNDS, MEASURED_ROUNDS);
       System.out.printf(Locale.ROOT, "  text %d kB, kept between ticks %.1f MB%n",
           lastSnapshot.orElseThrow().fullJson().length() / 1024,
-          heldBytes(scope) / 1e6);
+          heldBytes(scope, SnapshotCost::tick) / 1e6);
       gate.countDown();
     }
     lastSnapshot = Optional.empty();
@@ -57,13 +91,13 @@ final class SnapshotCost {
     lastSnapshot = Optional.of(ScopeSnapshot.take(scope, System.nanoTime(), DashboardOptions.DEFAULT, lastSnapshot));
   }
 
-  private static long heldBytes(ActorScope scope) {
+  private static long heldBytes(ActorScope scope, Consumer<ActorScope> code) {
     actors = null;
-    tick(scope);
+    code.accept(scope);
     long usedWithSnapshot = usedBytes();
     lastSnapshot = Optional.empty();
     long usedWithoutSnapshot = usedBytes();
-    tick(scope);
+    code.accept(scope);
     return usedWithSnapshot - usedWithoutSnapshot;
   }
 
@@ -72,22 +106,22 @@ final class SnapshotCost {
     return Runtime.getRuntime().totalMemory() - Runtime.getRuntime().freeMemory();
   }
 
-  private static void report(String name, Runnable code) {
+  private static void report(String name, Runnable code, int rounds, int measuredRounds) {
     var threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-    var times = new long[MEASURED_ROUNDS];
+    var times = new long[measuredRounds];
     long bytes = 0;
-    for (int round = 0; round < ROUNDS; round++) {
+    for (int round = 0; round < rounds; round++) {
       pause(Duration.ofMillis(120)); // busy actors are examined again only after 100 ms
       long allocated = threads.getCurrentThreadAllocatedBytes();
       long begin = System.nanoTime();
       code.run();
-      if (round < ROUNDS - MEASURED_ROUNDS) continue;
-      times[round - ROUNDS + MEASURED_ROUNDS] = System.nanoTime() - begin;
+      if (round < rounds - measuredRounds) continue;
+      times[round - rounds + measuredRounds] = System.nanoTime() - begin;
       bytes += threads.getCurrentThreadAllocatedBytes() - allocated;
     }
     Arrays.sort(times);
     System.out.printf(Locale.ROOT, "%s %.1f ms (at most %.1f), %.1f MB allocated%n", name,
-        times[MEASURED_ROUNDS / 2] / 1e6, times[MEASURED_ROUNDS - 1] / 1e6, bytes / 1e6 / MEASURED_ROUNDS);
+        times[measuredRounds / 2] / 1e6, times[measuredRounds - 1] / 1e6, bytes / 1e6 / measuredRounds);
   }
 
   private static void pause(Duration time) {

@@ -1,0 +1,23 @@
+package io.fibry.dashboard;
+
+import java.util.Locale;
+
+/** A state of a route that an operator should see first. The most urgent problem is the first. */
+enum RouteProblem {
+  /** A handler has been at work on an exchange for the handling limit or longer. */
+  STUCK,
+  /** At least 1 % of the recent responses had a status of 500 or above, except 503. */
+  FAILING,
+  /** At least 1 % of the recent responses had the status 503. */
+  UNAVAILABLE,
+  /**
+   * At least 1 % of the recent exchanges, and at least two, took longer than the slow limit. Or the
+   * route was stuck within the last minute.
+   */
+  SLOW;
+
+  @Override
+  public String toString() {
+    return name().toLowerCase(Locale.ROOT);
+  }
+}

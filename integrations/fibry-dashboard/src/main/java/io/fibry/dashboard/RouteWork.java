@@ -1,0 +1,31 @@
+package io.fibry.dashboard;
+
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The exchanges of a route whose handlers are at work. A handler that waits for its client is not.
+ *
+ * @param exchanges how many there are
+ * @param maxTime for how long at least the handler of one of them has been at work
+ */
+record RouteWork(int exchanges, Duration maxTime) {
+  static final RouteWork NONE = new RouteWork(0, Duration.ZERO);
+
+  /** Returns the work of each route of a server that has any, by the actors of its connections. */
+  static Map<String, RouteWork> of(String server, List<ActorRow> rows) {
+    var works = new HashMap<String, RouteWork>();
+    for (var row : rows) {
+      var stats = row.stats();
+      if (stats.messageType().isPresent() && stats.busyFor().isPositive() && stats.name().startsWith(server + "/"))
+        works.merge(stats.messageType().get(), new RouteWork(1, stats.busyFor()), RouteWork::plus);
+    }
+    return works;
+  }
+
+  private RouteWork plus(RouteWork other) {
+    return new RouteWork(exchanges + other.exchanges, maxTime.compareTo(other.maxTime) > 0 ? maxTime : other.maxTime);
+  }
+}
