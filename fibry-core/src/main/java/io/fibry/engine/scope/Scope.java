@@ -164,6 +164,11 @@ public final class Scope extends ScopeState implements ActorScope, ActorTotals.S
   }
 
   @Override
+  public boolean addSamples(List<ActorStats> samples, int max) {
+    return StatsCollector.addSamples(samples, this, max);
+  }
+
+  @Override
   public String dump() {
     return ScopeDump.of(this);
   }

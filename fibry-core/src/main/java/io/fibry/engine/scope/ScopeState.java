@@ -2,7 +2,6 @@ package io.fibry.engine.scope;
 
 import io.fibry.ActorScope.CloseHook;
 import io.fibry.ActorScope.Report;
-import io.fibry.ActorStats;
 import io.fibry.DeadLetter;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.Exitable;
@@ -211,10 +210,6 @@ abstract class ScopeState extends OwningScope implements NamedTotals.MemberScope
       totals = Stream.concat(totals.stream(), Stream.of(added)).toList();
     }
     return added;
-  }
-
-  public final boolean addSamples(List<ActorStats> samples, int max) {
-    return StatsCollector.addSamples(samples, this, max);
   }
 
   @Override
