@@ -46,8 +46,9 @@ class IdleGroupsTest {
     var groups = new IdleGroups(rows);
 
     assertEquals("[{\"scope\":0,\"name\":\"session-*\",\"kind\":\"FIBER\",\"actors\":200,\"handled\":400,"
-        + "\"perSecond\":null,\"failed\":200,\"refused\":0},{\"scope\":1,\"name\":\"session-*\",\"kind\":\"FIBER\",\"actors\":5,"
-        + "\"handled\":10,\"perSecond\":null,\"failed\":5,\"refused\":0}]", JsonText.of(groups.maps()));
+        + "\"perSecond\":null,\"failed\":200,\"refused\":0},{\"scope\":1,\"name\":\"session-*\","
+        + "\"kind\":\"FIBER\",\"actors\":5,\"handled\":10,\"perSecond\":null,\"failed\":5,\"refused\":0}]",
+        JsonText.of(groups.maps()));
     assertEquals(List.of(0, 1, -1),
         List.of(groups.indexOf(rows.get(7)), groups.indexOf(rows.get(200)), groups.indexOf(rows.getLast())));
   }

@@ -116,8 +116,8 @@ class PanelsTest {
       var text = statistics(dashboard);
 
       assertTrue(text.matches("(?s).*GET /orders/\\{id}\",\"answered\":3,\"perSecond\":1.0,\"working\":0,"
-          + "\"maxWorkMillis\":0,\"upgraded\":0,\"successful\":3,.*\"p50Millis\":[0-9.]+,\"p50Range\":\\[[0-9.]+,[0-9.]+],"
-          + "\"p99Millis\":[0-9.]+,.*\"openWebSockets\":0},.*"), text);
+          + "\"maxWorkMillis\":0,\"upgraded\":0,\"successful\":3,.*\"p50Millis\":[0-9.]+,"
+          + "\"p50Range\":\\[[0-9.]+,[0-9.]+],\"p99Millis\":[0-9.]+,.*\"openWebSockets\":0},.*"), text);
       assertTrue(text.matches("(?s).*GET /broken\",[^}]*\"serverErrors\":1,\"unavailable\":0,[^}]*"
           + "\"problems\":\\[\"failing\"]}.*"), text);
       assertTrue(text.matches("(?s).*GET /busy\",[^}]*\"serverErrors\":0,\"unavailable\":1,[^}]*"

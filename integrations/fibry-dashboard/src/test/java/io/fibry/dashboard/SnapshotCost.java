@@ -113,14 +113,14 @@ final class SnapshotCost {
     for (int round = 0; round < rounds; round++) {
       pause(Duration.ofMillis(120)); // busy actors are examined again only after 100 ms
       long allocated = threads.getCurrentThreadAllocatedBytes();
-      long begin = System.nanoTime();
+      long begin = threads.getCurrentThreadCpuTime();
       code.run();
       if (round < rounds - measuredRounds) continue;
-      times[round - rounds + measuredRounds] = System.nanoTime() - begin;
+      times[round - rounds + measuredRounds] = threads.getCurrentThreadCpuTime() - begin;
       bytes += threads.getCurrentThreadAllocatedBytes() - allocated;
     }
     Arrays.sort(times);
-    System.out.printf(Locale.ROOT, "%s %.1f ms (at most %.1f), %.1f MB allocated%n", name,
+    System.out.printf(Locale.ROOT, "%s %.1f ms of processor time (at most %.1f), %.1f MB allocated%n", name,
         times[measuredRounds / 2] / 1e6, times[measuredRounds - 1] / 1e6, bytes / 1e6 / measuredRounds);
   }
 
