@@ -663,8 +663,8 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
       for (var timer = parts.pollTimer(); timer != null; timer = parts.pollTimer())
         if (!timer.isRemoved()) cancel(timer, unsentMessages);
       if (extras.watchesOrNull() != null) extras.watchesOrNull().end();
-      for (var promised : parts.promisedRequests.entrySet())
-        promised.getKey().fail(stopped(promised.getValue().message(), RequestOutcome.UNKNOWN));
+      for (var promise = parts.firstPromise(); promise != null; promise = promise.next())
+        promise.request.fail(stopped(promise.message, RequestOutcome.UNKNOWN));
       for (var resource : parts.resources.reversed()) closeResource(resource);
       for (var listenerCall : parts.endCallbacks) listenerCall.run();
       for (var message : unsentMessages.reversed()) DeadLetters.add(this, message, Reason.TIMER_CANCELLED, null);

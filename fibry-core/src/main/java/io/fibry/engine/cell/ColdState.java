@@ -7,9 +7,7 @@ import io.fibry.engine.message.Wait;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
@@ -24,13 +22,13 @@ public final class ColdState {
    */
   static final class AttachedParts {
     private AttachedTimer newestTimer; // null before the end, and if there are no timers
-    // the next three are empty and immutable until needed
+    private PromisedRequests promisedRequests; // null until needed
+    // the next two are empty and immutable until needed
     List<AutoCloseable> resources = List.of();
-    Map<RequestFuture<?>, PromisedRequest> promisedRequests = Map.of();
     List<Runnable> endCallbacks = List.of(); // calls of the dead-letter listener
 
     private boolean isEmpty() {
-      return resources.isEmpty() && promisedRequests.isEmpty() && endCallbacks.isEmpty();
+      return resources.isEmpty() && firstPromise() == null && endCallbacks.isEmpty();
     }
 
     /**
@@ -45,10 +43,12 @@ public final class ColdState {
       timer.setNewer(null);
       return timer;
     }
-  }
 
-  /** A request whose answer the handler has promised for later. */
-  record PromisedRequest(Object message, Runnable onAbandoned) {}
+    /** Returns the first promised request, or null if there is none. */
+    PromisedRequests.Promise firstPromise() {
+      return promisedRequests == null ? null : promisedRequests.first();
+    }
+  }
 
   public static final Runnable NO_CALLBACK = new NoAction();
 
@@ -176,16 +176,16 @@ public final class ColdState {
   synchronized boolean addPromised(RequestFuture<?> request, Object message, Runnable onAbandoned) {
     if (endBegun) return false;
     var parts = attached();
-    if (parts.promisedRequests.isEmpty()) parts.promisedRequests = new LinkedHashMap<>();
-    parts.promisedRequests.put(request, new PromisedRequest(message, onAbandoned));
+    if (parts.promisedRequests == null) parts.promisedRequests = new PromisedRequests();
+    parts.promisedRequests.add(request, message, onAbandoned);
     return true;
   }
 
   /** Removes a promised request, and returns the code to run if its asker has stopped waiting. */
   public synchronized Runnable removePromised(RequestFuture<?> request) {
-    var promised =
-        attached == null || attached.promisedRequests.isEmpty() ? null : attached.promisedRequests.remove(request);
-    return promised == null ? NO_CALLBACK : promised.onAbandoned;
+    var promise = attached == null || attached.promisedRequests == null ? null
+        : attached.promisedRequests.remove(request);
+    return promise == null ? NO_CALLBACK : promise.onAbandoned;
   }
 
   synchronized Watches watches(Watches.Watcher actor) {

@@ -85,6 +85,9 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
   // the virtual thread that waits in `parkCheaply`, or null; written by that thread, read by the
   // thread that completes the future
   private volatile Thread waiter;
+  // the element of this request in its actor's list of promises, or null. Guarded by the monitor of
+  // the actor's extras
+  public Object promise;
   // whether the handler has answered, or promised an answer; written by the drain, read by all
   public boolean isAnswered;
   // whether the asker expects an answer of the type that the request declares; written before the
