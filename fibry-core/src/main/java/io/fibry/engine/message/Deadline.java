@@ -2,6 +2,9 @@ package io.fibry.engine.message;
 
 import io.fibry.text.Durations;
 import io.fibry.time.Scheduler;
+import java.lang.invoke.ConstantBootstraps;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
@@ -17,6 +20,8 @@ import java.util.function.BooleanSupplier;
 public final class Deadline extends LongWaitSweep.SweepEntry implements BooleanSupplier {
   public static final Deadline NONE = new Deadline(Scheduler.system(), null);
   public static final Deadline NO_WAIT = new Deadline(Scheduler.system(), Duration.ZERO);
+  private static final VarHandle AWAITED_RESULT = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(),
+      "awaitedResult", VarHandle.class, Deadline.class, AwaitedResult.class);
 
   interface AwaitedResult<R> {
     boolean isDone();
@@ -175,17 +180,36 @@ public final class Deadline extends LongWaitSweep.SweepEntry implements BooleanS
   <R> R get(AwaitedResult<R> answer) throws InterruptedException, ExecutionException {
     if (limit == null || answer.isDone()) return answer.park();
     if (clock == Scheduler.system() && limit.compareTo(LongWaitSweep.MIN_LIMIT) < 0) return getWithTimedPark(answer);
-    awaitedResult = answer;
-    if (LongWaitSweep.isUsedFor(clock)) LongWaitSweep.add(this);
-    else startTimer();
+    beginWait(answer);
     try {
       return answer.park();
     } finally {
-      awaitedResult = null;
-      LongWaitSweep.remove(this);
-      var startedTimer = timer;
-      if (startedTimer != null) startedTimer.cancel();
+      endWait();
     }
+  }
+
+  void beginWait(AwaitedResult<?> answer) {
+    AWAITED_RESULT.setRelease(this, answer); // published by the compare-and-set that adds this deadline to the sweep
+    if (LongWaitSweep.isUsedFor(clock)) LongWaitSweep.add(this);
+    else startTimer();
+  }
+
+  /**
+   * Ends the wait. If the deadline is still in its slot, the sweep has not taken it, and there is
+   * no timer. Otherwise this thread clears {@code awaitedResult} and then reads {@code timer}; the
+   * sweep writes {@code timer} and then reads {@code awaitedResult}. So at least one of the two
+   * threads cancels the timer.
+   */
+  void endWait() {
+    AWAITED_RESULT.setRelease(this, null);
+    if (LongWaitSweep.remove(this)) return;
+    VarHandle.fullFence(); // `awaitedResult` is written, `timer` not yet read
+    cancelTimer();
+  }
+
+  private void cancelTimer() {
+    var startedTimer = timer;
+    if (startedTimer != null) startedTimer.cancel();
   }
 
   /**
@@ -202,8 +226,7 @@ public final class Deadline extends LongWaitSweep.SweepEntry implements BooleanS
   void cancelExpiry() {
     if (awaitedResult == null) return;
     awaitedResult = null;
-    var startedTimer = timer;
-    if (startedTimer != null) startedTimer.cancel();
+    cancelTimer();
   }
 
   private <R> R getWithTimedPark(AwaitedResult<R> answer) throws InterruptedException, ExecutionException {

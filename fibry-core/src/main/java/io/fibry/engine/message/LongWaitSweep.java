@@ -77,8 +77,12 @@ final class LongWaitSweep implements Runnable {
     return SLOTS.getPlain(slot) == null && SLOTS.compareAndSet(slot, null, wait);
   }
 
-  static void remove(SweepEntry wait) {
-    if (SLOTS.getPlain(wait.slot) == wait) SLOTS.compareAndSet(wait.slot, wait, null);
+  /**
+   * Removes the wait from its slot. Returns false if the sweep has taken the wait, or the wait is
+   * in a list.
+   */
+  static boolean remove(SweepEntry wait) {
+    return SLOTS.getPlain(wait.slot) == wait && SLOTS.compareAndSet(wait.slot, wait, null);
   }
 
   private static void tryStartTimer(SweepEntry wait) {

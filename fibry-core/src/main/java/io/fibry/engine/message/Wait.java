@@ -7,6 +7,8 @@ import io.fibry.engine.jvm.HandOver;
 import io.fibry.engine.queue.PoolBlockers;
 import io.fibry.engine.queue.QueueEntry;
 import io.fibry.time.Scheduler;
+import java.lang.invoke.ConstantBootstraps;
+import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Set;
 import java.util.concurrent.Future;
@@ -64,6 +66,8 @@ public final class Wait implements AutoCloseable {
   /** A running handler, which may wait. The handler's thread writes the fields. */
   public abstract static class WaitingHandler {
     private static final ThreadLocal<WaitingHandler> CURRENT = new ThreadLocal<>();
+    private static final VarHandle CURRENT_WAIT = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(),
+        "currentWait", VarHandle.class, WaitingHandler.class, Wait.class);
 
     // written before this object is published; a resident thread, which serves only this actor,
     // writes it before it looks for work. Read by other threads that interrupt or wake this thread
@@ -71,7 +75,7 @@ public final class Wait implements AutoCloseable {
     public Object message; // the message that is being handled, or null
     public WaitingHandler outer; // the handler that called this handler on the same thread, or null
     // the wait of this handler, or of a handler that this handler called on the same thread, or
-    // null; read by threads that search for cycles
+    // null. Written by `publish` and `unpublish`, read by threads that search for cycles
     volatile Wait currentWait;
     private RefusedWait lastRefused; // the last refused wait, or null
     protected boolean mayHoldHandOver; // whether the thread's slot may have a drain that this handler woke
@@ -86,6 +90,24 @@ public final class Wait implements AutoCloseable {
     protected final void startHandedOver() {
       mayHoldHandOver = false;
       HandOver.startHandedOver();
+    }
+
+    /** Publishes the wait, unless an earlier wait lasts. The caller adds a full fence. */
+    private void publish(Wait wait) {
+      // a ForkJoinPool thread that waits may run another task, and that task may wait, too. The
+      // first wait stays published, because the handler needs it to end. If the new wait replaced
+      // the first, the handler that closes a cycle would not find the first wait, and no other
+      // handler would search again
+      var publishedWait = currentWait;
+      if (publishedWait == null || publishedWait.isOver()) CURRENT_WAIT.setRelease(this, wait);
+    }
+
+    /**
+     * Clears the wait, which has ended, by a release write. A search that still sees the wait finds
+     * it over, or as if it had ended a moment later.
+     */
+    private void unpublish(Wait wait) {
+      if (currentWait == wait) CURRENT_WAIT.setRelease(this, null);
     }
 
     final void rememberRefused(Throwable exception, Awaitable awaitable) {
@@ -226,12 +248,7 @@ public final class Wait implements AutoCloseable {
     for (var handler = waiter; handler != null; handler = handler.outer) {
       // before the wait is published, because startHandedOver throws if the stack is exhausted
       if (handler.mayHoldHandOver) handler.startHandedOver();
-      // a ForkJoinPool thread that waits may run another task, and that task may wait, too. The
-      // first wait stays published, because the handler needs it to end. If the new wait replaced
-      // the first, the handler that closes a cycle would not find the first wait, and no other
-      // handler would search again
-      var publishedWait = handler.currentWait;
-      if (publishedWait == null || publishedWait.isOver()) handler.currentWait = wait;
+      handler.publish(wait);
     }
     // publishes the wait before this thread reads the waits of others
     VarHandle.fullFence();
@@ -240,8 +257,7 @@ public final class Wait implements AutoCloseable {
 
   @Override
   public void close() {
-    for (var handler = waiter; handler != null; handler = handler.outer)
-      if (handler.currentWait == this) handler.currentWait = null;
+    for (var handler = waiter; handler != null; handler = handler.outer) handler.unpublish(this);
   }
 
   void onRefused(Throwable exception) {
