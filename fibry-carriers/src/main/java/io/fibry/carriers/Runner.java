@@ -1,6 +1,9 @@
 package io.fibry.carriers;
 
 import io.fibry.engine.carrier.CarriedDrain;
+import java.lang.invoke.ConstantBootstraps;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -21,7 +24,8 @@ import java.util.concurrent.locks.LockSupport;
  * own unpark has no effect. So the carrier writes {@code nextDrain} and then reads the permit in
  * its unpark. The runner consumes the permit and then reads {@code nextDrain}. The permit and
  * {@code nextDrain} both have volatile semantics, so either the unpark continues the runner, or the
- * running runner sees its drain.
+ * running runner sees its drain. The runner clears {@code nextDrain} by a release write, because
+ * the carrier writes the field only after the runner is spare again.
  *
  * <p><b>No leaks.</b> Between two drains, a runner resets the name, class loader and interrupt flag
  * of its thread. {@code leaveThread} first waits for a killer that is about to interrupt the
@@ -32,6 +36,8 @@ final class Runner implements Runnable {
   private static final long MAX_DRAIN_NANOS = 1_000_000; // ns of drains in a row
   private static final int CLOCK_INTERVAL = 8; // drains between two reads of the clock
   private static final ClassLoader SYSTEM_LOADER = ClassLoader.getSystemClassLoader();
+  private static final VarHandle NEXT_DRAIN = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "nextDrain",
+      VarHandle.class, Runner.class, CarriedDrain.class);
 
   /** Ends a runner that gets it as its first drain; any other runner skips it. */
   private static final CarriedDrain END = new CarriedDrain() {
@@ -112,7 +118,7 @@ final class Runner implements Runnable {
    */
   private boolean runDrains() {
     var drain = nextDrain;
-    nextDrain = null;
+    NEXT_DRAIN.setRelease(this, null);
     if (drain == END) return false;
     CarriedDrain lastRun = null;
     long start = 0;
