@@ -67,7 +67,9 @@ final class Comparisons {
       ours("fibry-messages-carriers", "on carriers, without waiting for answers"),
       ours("fibry-inline-carriers", "on carriers, inline requests"),
       other("pekko", "Apache Pekko typed, as its documentation recommends"),
-      other("queues", "by hand: a virtual thread and a queue for each"));
+      other("queues", "by hand: a virtual thread and a queue for each"),
+      other("hand", "by hand: virtual threads that unpark each other"),
+      other("hand-carriers", "by hand, on carriers"));
 
   private static final List<Side> CREATION = List.of(
       ours("fibry, fibers", "Fibry's smallest actor: no thread while it is idle"),

@@ -33,7 +33,8 @@ final class Banking {
         new ProgramSide("fibry-inline", round -> fibry(Round.INLINE, accounts, payments, round)),
         new ProgramSide("fibry-messages", round -> fibryMessages(accounts, payments, round)),
         new ProgramSide("pekko", round -> pekko(accounts, payments, round)),
-        new ProgramSide("queues", round -> queues(accounts, payments, round)));
+        new ProgramSide("queues", round -> queues(accounts, payments, round)),
+        new ProgramSide("hand", round -> hand(accounts, payments, round)));
   }
 
   /** The random payments, which are equal on all sides. */
@@ -277,6 +278,68 @@ final class Banking {
     long sum = 0;
     for (var account : mailboxes) account.put(new QueueMessage.Read(teller));
     for (int i = 0; i < accounts; i++) sum += teller.take();
+    round.setResult(sum);
+  }
+
+  // ---- by hand: an account parks until its payment is confirmed, and other messages wait
+
+  private abstract static class HandMessage extends HandActor.Request<Long> {}
+
+  private static final class HandPay extends HandMessage {
+    private final long amount;
+    private final HandActor<HandMessage> to;
+
+    private HandPay(long amount, HandActor<HandMessage> to) {
+      this.amount = amount;
+      this.to = to;
+    }
+  }
+
+  private static final class HandDeposit extends HandMessage {
+    private final long amount;
+
+    private HandDeposit(long amount) {
+      this.amount = amount;
+    }
+  }
+
+  private static final class HandRead extends HandMessage {}
+
+  private static void handleByHand(Balance balance, HandMessage message) throws InterruptedException {
+    switch (message) {
+      case HandPay pay -> {
+        balance.value -= pay.amount;
+        var deposit = new HandDeposit(pay.amount);
+        pay.to.send(deposit);
+        deposit.await();
+        pay.reply(balance.value);
+      }
+      case HandDeposit deposit -> deposit.reply(balance.value += deposit.amount);
+      default -> message.reply(balance.value);
+    }
+  }
+
+  private static void hand(int accounts, int payments, Round round) throws InterruptedException {
+    var actors = new ArrayList<HandActor<HandMessage>>();
+    for (int i = 0; i < accounts; i++) {
+      var balance = new Balance();
+      actors.add(HandActor.start(round, message -> handleByHand(balance, message)));
+    }
+    var orders = new Orders(accounts);
+    var payRequests = new ArrayList<HandPay>();
+    for (int i = 0; i < payments; i++) {
+      orders.next();
+      var pay = new HandPay(orders.amount, actors.get(orders.payee));
+      actors.get(orders.payer).send(pay);
+      payRequests.add(pay);
+    }
+    for (var pay : payRequests) pay.await();
+    long sum = 0;
+    for (var account : actors) {
+      var read = new HandRead();
+      account.send(read);
+      sum += read.await();
+    }
     round.setResult(sum);
   }
 }

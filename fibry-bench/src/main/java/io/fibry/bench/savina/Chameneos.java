@@ -29,7 +29,8 @@ final class Chameneos {
         new ProgramSide("fibry-messages", round -> fibryMessages(Round.FIBERS, creatures, meetings, round)),
         new ProgramSide("fibry-pool", round -> fibryMessages(Round.POOL, creatures, meetings, round)),
         new ProgramSide("pekko", round -> pekko(creatures, meetings, round)),
-        new ProgramSide("queues", round -> queues(creatures, meetings, round)));
+        new ProgramSide("queues", round -> queues(creatures, meetings, round)),
+        new ProgramSide("hand", round -> hand(creatures, meetings, round)));
   }
 
   private enum Color {
@@ -241,6 +242,49 @@ final class Chameneos {
       round.start(() -> round.addPart(meetOthers(initialColor, color -> {
         mall.put(new QueueGuest(color, replies));
         return replies.take();
+      })));
+    }
+  }
+
+  // ---- by hand: the mall replies to both creatures when the second comes
+
+  private static final class HandVisit extends HandActor.Request<Color> {
+    private final Color color;
+
+    private HandVisit(Color color) {
+      this.color = color;
+    }
+  }
+
+  private static final class HandMall {
+    private int remaining;
+    private HandVisit first;
+
+    private HandMall(int meetings) {
+      this.remaining = meetings;
+    }
+
+    void handle(HandVisit visit) {
+      if (remaining == 0) visit.reply(Color.FADED);
+      else if (first == null) first = visit;
+      else {
+        remaining--;
+        first.reply(visit.color);
+        visit.reply(first.color);
+        first = null;
+      }
+    }
+  }
+
+  private static void hand(int creatures, int meetings, Round round) {
+    round.expectParts(creatures);
+    var mall = HandActor.start(round, new HandMall(meetings)::handle);
+    for (int i = 0; i < creatures; i++) {
+      var initialColor = Color.of(i);
+      round.start(() -> round.addPart(meetOthers(initialColor, color -> {
+        var visit = new HandVisit(color);
+        mall.send(visit);
+        return visit.await();
       })));
     }
   }

@@ -29,7 +29,8 @@ final class Philosophers {
         new ProgramSide("fibry-messages", round -> fibryMessages(Round.FIBERS, seats, meals, round)),
         new ProgramSide("fibry-pool", round -> fibryMessages(Round.POOL, seats, meals, round)),
         new ProgramSide("pekko", round -> pekko(seats, meals, round)),
-        new ProgramSide("queues", round -> queues(seats, meals, round)));
+        new ProgramSide("queues", round -> queues(seats, meals, round)),
+        new ProgramSide("hand", round -> hand(seats, meals, round)));
   }
 
   /** The state of the table, which all sides use. */
@@ -222,6 +223,56 @@ final class Philosophers {
           table.put(new QueueMessage.Full(seat));
         }
         table.put(QueueMessage.Leave.LEAVE);
+      });
+    }
+  }
+
+  // ---- by hand
+
+  private abstract static class HandMessage extends HandActor.Request<Boolean> {
+    final int seat;
+
+    private HandMessage(int seat) {
+      this.seat = seat;
+    }
+  }
+
+  private static final class HandHungry extends HandMessage {
+    private HandHungry(int seat) {
+      super(seat);
+    }
+  }
+
+  private static final class HandFull extends HandMessage {
+    private HandFull(int seat) {
+      super(seat);
+    }
+  }
+
+  private static final class HandLeave extends HandMessage {
+    private HandLeave(int seat) {
+      super(seat);
+    }
+  }
+
+  private static void hand(int seats, int meals, Round round) {
+    var forks = new Forks(seats, round);
+    var table = HandActor.start(round, (HandMessage message) -> {
+      switch (message) {
+        case HandHungry hungry -> hungry.reply(forks.take(hungry.seat));
+        case HandFull full -> forks.putBack(full.seat);
+        default -> forks.leave();
+      }
+    });
+    for (int i = 0; i < seats; i++) {
+      int seat = i;
+      round.start(() -> {
+        for (int meal = 0; meal < meals; meal++) {
+          HandHungry hungry;
+          do table.send(hungry = new HandHungry(seat)); while (!hungry.await());
+          table.send(new HandFull(seat));
+        }
+        table.send(new HandLeave(seat));
       });
     }
   }

@@ -26,7 +26,8 @@ final class PingPong {
         new ProgramSide("fibry-messages", round -> fibryMessages(Round.FIBERS, pings, round)),
         new ProgramSide("fibry-pool", round -> fibryMessages(Round.POOL, pings, round)),
         new ProgramSide("pekko", round -> pekko(pings, round)),
-        new ProgramSide("queues", round -> queues(pings, round)));
+        new ProgramSide("queues", round -> queues(pings, round)),
+        new ProgramSide("hand", round -> hand(pings, round)));
   }
 
   private enum Ping { PING }
@@ -85,6 +86,23 @@ final class PingPong {
       for (int i = 0; i < pings; i++) {
         pingQueue.put(Ping.PING);
         if (pongQueue.take() == Pong.PONG) replies++;
+      }
+      round.setResult(replies);
+    });
+  }
+
+  // ---- by hand: a request is the element of the queue, and the place of the answer
+
+  private static final class HandPing extends HandActor.Request<Pong> {}
+
+  private static void hand(int pings, Round round) {
+    var pong = HandActor.start(round, (HandPing ping) -> ping.reply(Pong.PONG));
+    round.start(() -> {
+      int replies = 0;
+      for (int i = 0; i < pings; i++) {
+        var ping = new HandPing();
+        pong.send(ping);
+        if (ping.await() == Pong.PONG) replies++;
       }
       round.setResult(replies);
     });

@@ -89,6 +89,14 @@ final class Round implements AutoCloseable {
     });
   }
 
+  /**
+   * Runs the task on a virtual thread of the scheduler that runs fibers of Fibry. The threads that
+   * the task starts run there, too.
+   */
+  void startBesideActors(Handler.Task task) {
+    FIBERS.newActor((Handler.Task started) -> start(started)).sendMessage(task);
+  }
+
   /** Starts a virtual thread that handles the messages of a queue: the simplest possible actor. */
   <M> void serve(BlockingQueue<M> queue, Handler<M> handler) {
     start(() -> {

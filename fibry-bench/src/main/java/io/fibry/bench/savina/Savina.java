@@ -22,9 +22,10 @@ import java.util.stream.Stream;
  * <p>{@code fibry} is the form that a user would write, and {@code fibry-messages} does not wait
  * for answers. In {@code fibry-inline}, idle actors handle requests on the asker's thread.
  * {@code fibry-pool} runs on a {@code ForkJoinPool}; its handlers never wait. {@code queues} has a
- * virtual thread and a {@code LinkedTransferQueue} for each actor. The sides on carriers run in
- * three more processes, each after a process of the other sides. Most sizes are larger than in
- * Savina, so that the code is compiled before a run ends.
+ * virtual thread and a {@code LinkedTransferQueue} for each actor. {@code hand} is written without
+ * a library, and its threads park and unpark each other ({@link HandActor}). The sides on carriers
+ * run in three more processes, each after a process of the other sides. Most sizes are larger than
+ * in Savina, so that the code is compiled before a run ends.
  */
 public final class Savina {
   private static final String CHILD_ARGUMENT = "--process";

@@ -8,7 +8,7 @@ import java.util.Set;
 record SavinaProgram(String name, String size, long result, List<ProgramSide> sides) {
 
   private static final String ON_CARRIERS = "-carriers";
-  private static final Set<String> FIBER_SIDES = Set.of("fibry", "fibry-messages", "fibry-inline");
+  private static final Set<String> SIDES_ON_CARRIERS = Set.of("fibry", "fibry-messages", "fibry-inline", "hand");
 
   record ProgramSide(String name, Body body) {}
 
@@ -22,12 +22,16 @@ record SavinaProgram(String name, String size, long result, List<ProgramSide> si
   }
 
   /**
-   * Returns the sides of Fibry on its default strategy. {@link #ON_CARRIERS} is appended to their
-   * names, because they are meant for a process whose fibers run on carriers.
+   * Returns the sides of Fibry on its default strategy, and the side that is written by hand.
+   * {@link #ON_CARRIERS} is appended to their names, because they are meant for a process whose
+   * fibers run on carriers. The body then runs on the carriers, too, as Pekko's runs on its
+   * dispatcher.
    */
   SavinaProgram onCarriers() {
-    return new SavinaProgram(name, size, result, sides.stream().filter(side -> FIBER_SIDES.contains(side.name))
-        .map(side -> new ProgramSide(side.name + ON_CARRIERS, side.body)).toList());
+    return new SavinaProgram(name, size, result, sides.stream().filter(side -> SIDES_ON_CARRIERS.contains(side.name))
+        .map(side -> new ProgramSide(side.name + ON_CARRIERS,
+            round -> round.startBesideActors(() -> side.body.start(round))))
+        .toList());
   }
 
   static String size(long count, String noun) {

@@ -47,7 +47,7 @@ class SavinaTest {
   void onlySidesOnFibersAreMeasuredOnCarriers() {
     var names = SMALL_PROGRAMS.getFirst().onCarriers().sides().stream().map(SavinaProgram.ProgramSide::name).toList();
 
-    assertEquals(List.of("fibry-carriers", "fibry-inline-carriers", "fibry-messages-carriers"), names);
+    assertEquals(List.of("fibry-carriers", "fibry-inline-carriers", "fibry-messages-carriers", "hand-carriers"), names);
   }
 
   @Test
