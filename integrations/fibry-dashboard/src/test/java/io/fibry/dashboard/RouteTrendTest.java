@@ -71,9 +71,9 @@ class RouteTrendTest {
     var both = new RouteStats("/", new ResponseCounts(0, 4, 0, 0, 0, 4), successes.plus(successes),
         Map.of(Outcome.SUCCESS, successes, Outcome.UNAVAILABLE, successes), 0);
 
-    var trend = RouteTrend.first(before).next(onlyRefused, SECOND);
+    var trend = next(first(before), onlyRefused, SECOND);
     assertEquals(List.of(4.0, Double.NaN, Double.NaN), ratesAndTimes(trend));
-    assertEquals(List.of(4.0, 1_000.0, 1_980.0), ratesAndTimes(trend.next(both, SECOND)));
+    assertEquals(List.of(4.0, 1_000.0, 1_980.0), ratesAndTimes(next(trend, both, SECOND)));
   }
 
   @Test
@@ -121,11 +121,10 @@ class RouteTrendTest {
   /** Returns statistics with numbers of exchanges of up to 1 s, 2.5 s, 10 s, and longer. */
   private static RouteStats times(long fast, long slow, long slower, long slowest) {
     long count = fast + slow + slower + slowest;
-    return new RouteStats("GET /", new ResponseCounts(0, count, 0, 0, 0, 0),
-        new ResponseTimes(List.of(new TimeBucket(Duration.ofSeconds(1), fast),
-            new TimeBucket(Duration.ofMillis(2_500), fast + slow),
-            new TimeBucket(Duration.ofSeconds(10), fast + slow + slower)), count, Duration.ofSeconds(count)),
-        0);
+    var times = new ResponseTimes(List.of(new TimeBucket(Duration.ofSeconds(1), fast),
+        new TimeBucket(Duration.ofMillis(2_500), fast + slow),
+        new TimeBucket(Duration.ofSeconds(10), fast + slow + slower)), count, Duration.ofSeconds(count));
+    return new RouteStats("GET /", new ResponseCounts(0, count, 0, 0, 0, 0), times, Map.of(Outcome.SUCCESS, times), 0);
   }
 
   @Test
