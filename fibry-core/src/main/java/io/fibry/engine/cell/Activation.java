@@ -343,7 +343,8 @@ final class Activation extends HandlerContext implements WokenDrain {
 
   private void drain() {
     int credit = MAX_BATCH;
-    var slice = new TimeSlice();
+    // null until there is a second message, because a sleeping handler keeps this object in memory
+    TimeSlice slice = null;
     mustRunHooks |= cell.takePendingHooks();
     while (true) {
       byte phase = cell.phase;
@@ -357,6 +358,7 @@ final class Activation extends HandlerContext implements WokenDrain {
       node = next(slice);
       if (node == null) break;
       if (mayHoldHandOver) startHandedOver();
+      if (slice == null) slice = new TimeSlice();
       if (credit == 0) {
         if (giveWay()) return;
         settleAccounts();

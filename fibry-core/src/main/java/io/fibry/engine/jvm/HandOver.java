@@ -64,10 +64,13 @@ public final class HandOver {
    */
   public static void run(WokenDrain firstDrain) {
     var drain = firstDrain;
-    var slice = new TimeSlice(); // when it is over, other fibers get the carrier
+    // When it is over, other fibers get the carrier. Null until there is a second drain, because a
+    // fiber that sleeps in its handler keeps this object in memory.
+    TimeSlice slice = null;
     while (drain.runOnce()) {
       var next = SLOTS.take();
       if (next == null) return;
+      if (slice == null) slice = new TimeSlice();
       if (slice.isOver()) {
         start(next);
         return;
