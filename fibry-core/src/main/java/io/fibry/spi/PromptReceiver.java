@@ -16,6 +16,24 @@ public interface PromptReceiver {
   boolean acceptsPromptly();
 
   /**
+   * {@return whether the actor handles no message, and no message waits} If so, the actor has
+   * handled all earlier messages of the calling thread, unless they were withdrawn.
+   */
+  boolean isIdle();
+
+  /**
+   * Asks a request, whose answer is encoded on the thread of the actor. Runs the handler on the
+   * thread of the actor, and captures no context.
+   *
+   * @param request the request
+   * @param ask the limit of the request, and the form of its answer
+   * @return a result of {@link EncodedAsk#encode} or {@link EncodedAsk#encodeFailure}
+   * @throws io.fibry.RequestException if the time is over, or the asker would wait for itself
+   * @throws java.util.concurrent.CancellationException if the asker is interrupted
+   */
+  Object askEncoded(Object request, EncodedAsk ask);
+
+  /**
    * {@return whether a thread that must not wait may send to the actor}
    *
    * @param actor an actor, or the address of a block

@@ -67,8 +67,9 @@ class ArchitectureTest extends ArchitectureRules {
               "TcpAcceptor", "TcpConnection", "TcpOptions", "ServerTls", "UdpPacket", "UdpServer", "WebSocketClose",
               "WebSocketConnection", "WebSocketMessage", "WebSocketOptions")),
       entry("io.fibry.spi",
-          Set.of("ActorNames", "ActorSamples", "ActorTotals", "AskChain", "BlockBuilder", "ForwardingExitable",
-              "MessageTimer", "MultiStepMessage", "PoolSpec", "PromptReceiver", "StableAddress")),
+          Set.of("ActorNames", "ActorSamples", "ActorTotals", "AskChain", "BlockBuilder", "EncodedAsk",
+              "ForwardingExitable", "MessageTimer", "MultiStepMessage", "PoolSpec", "PromptReceiver",
+              "StableAddress")),
       entry("io.fibry.stereotype", Set.of("Stereotypes")));
 
   private static final String OPTIONS = "options of users, with their checks and values behind the API";

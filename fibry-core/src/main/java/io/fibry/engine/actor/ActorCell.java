@@ -20,6 +20,7 @@ import io.fibry.engine.message.AwaitedSinkTask;
 import io.fibry.engine.message.Baggage;
 import io.fibry.engine.message.Deadline;
 import io.fibry.engine.message.Diagnosis;
+import io.fibry.engine.message.EncodedRequest;
 import io.fibry.engine.message.EngineMessage;
 import io.fibry.engine.message.Envelope;
 import io.fibry.engine.message.JfrEvents;
@@ -27,6 +28,7 @@ import io.fibry.engine.message.RequestFailures;
 import io.fibry.engine.message.RequestFuture;
 import io.fibry.engine.message.Wait;
 import io.fibry.engine.message.Wait.WaitingHandler;
+import io.fibry.spi.EncodedAsk;
 import io.fibry.spi.PromptReceiver;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
@@ -153,11 +155,15 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
     var request = new RequestFuture<Object>(this, Objects.requireNonNull(message, "message"),
         isBlocking ? baggageOfAsk(EngineMessage.unwrap(message)) : baggage(message), isBlocking);
     request.hasDeclaredType = declaresType;
+    send(request, message, deadline);
+    return request;
+  }
+
+  private void send(RequestFuture<Object> request, Object message, Deadline deadline) {
     if (deadline.isBounded()) request.deadline = deadline;
     var refusal = offer(request, message, deadline);
     if (refusal != null) refuse(request, message, refusal);
     else if (phase == ENDED) request.failStopped(message); // the killer may not have seen the request
-    return request;
   }
 
   private void refuse(RequestFuture<?> request, Object message, Reason refusal) {
@@ -212,6 +218,28 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
       throw thrown;
     } finally {
       JfrEvents.endAsk(event, this, message, failure);
+    }
+  }
+
+  @Override
+  public Object askEncoded(Object message, EncodedAsk ask) {
+    var asker = WaitingHandler.current();
+    var deadline = Deadline.ofAsk(ask.clock(), ask.limit(), asker == null ? null : asker.answerDeadline());
+    Wait.checkMayWait(this, message);
+    if (deadline.isZero()) throw RequestFailures.tooLate(this, message, deadline);
+    var event = JfrEvents.beginAsk();
+    Throwable failure = null;
+    try {
+      var request = new EncodedRequest(this, message, Baggage.ofAskers(ask.askers(), isPool()), ask);
+      request.hasDeclaredType = true;
+      send(request, message, deadline);
+      ask.onSent();
+      return request.await(message, deadline, asker);
+    } catch (Throwable thrown) {
+      failure = thrown;
+      throw thrown;
+    } finally {
+      if (event != null) JfrEvents.endAsk(event, this, message, failure);
     }
   }
 

@@ -50,9 +50,14 @@ public final class AskChainLocals {
     restore(HANDLED, outerAskers);
   }
 
+  /** Records that requests have askers. Writes once, because all senders read the field. */
+  public static void markUsed() {
+    if (!everUsed) everUsed = true;
+  }
+
   /** Runs the code. The requests that the code sends carry these askers. */
   public static void send(List<String> askers, Runnable code) {
-    everUsed = true;
+    markUsed();
     var outerAskers = SENT.get();
     SENT.set(askers);
     try {

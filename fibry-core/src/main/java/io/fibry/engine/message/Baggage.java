@@ -58,6 +58,13 @@ public final class Baggage {
     return of(captured, AskChainLocals.handledAskers());
   }
 
+  /** Returns the baggage of a request without context. The last asker is the actor itself. */
+  public static Baggage ofAskers(List<String> askers, boolean isToPool) {
+    var remaining = isToPool ? withoutLast(askers) : askers;
+    if (!remaining.isEmpty()) AskChainLocals.markUsed();
+    return of(null, remaining);
+  }
+
   public static Baggage of(Object[] captured) {
     return of(captured, List.of());
   }

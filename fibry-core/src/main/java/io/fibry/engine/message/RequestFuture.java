@@ -54,7 +54,8 @@ import java.util.concurrent.locks.LockSupport;
  * more, and has two states that must agree. Always completing on another thread: twice the cost of
  * a request.
  */
-public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLimit.ExpiringAnswer<R>, Wait.Awaitable {
+public sealed class RequestFuture<R> extends AnswerFuture<R> implements AnswerLimit.ExpiringAnswer<R>, Wait.Awaitable
+    permits EncodedRequest {
   // 0 -> BEGUN -> BEGUN|SETTLED, or 0 -> SETTLED; BEGUN -> 0 when stashed. CHAINED may be added
   // until SETTLED. CALLBACKS_RUN is set together with SETTLED, or later by `settle`
   private static final byte BEGUN = 1;
@@ -221,8 +222,9 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
     }
   }
 
+  /** Completes the future. Called once, unless it throws. */
   @SuppressWarnings("unchecked") // `await` expects a FailedResult
-  private void set(R value, Throwable failure) {
+  void set(R value, Throwable failure) {
     endLimit();
     if (failure == null || isBlocking)
       super.complete(failure == null ? value : (R) RequestFailures.failedResult(failure));
