@@ -41,13 +41,14 @@ public sealed interface Cluster extends AutoCloseable permits LocalNode {
 
   /**
    * Makes a node without a server, for development and tests. It encodes messages nevertheless, so
-   * that unsuitable types fail here, too.
+   * that unsuitable types fail here, too. The thread of an {@code ask} by name itself adds the
+   * request to the mailbox of the actor.
    *
    * @param app the name of the app
    * @return a node without other nodes
    */
   static Cluster local(String app) {
-    return join(app, MemoryNetwork.create(), options -> options);
+    return join(app, MemoryNetwork.ofOneNode(), options -> options);
   }
 
   /**

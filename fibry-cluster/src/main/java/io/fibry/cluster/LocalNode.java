@@ -14,6 +14,7 @@ import io.fibry.cluster.partition.HostedKind;
 import io.fibry.cluster.partition.PartitionCoordinator;
 import io.fibry.cluster.partition.PartitionCount;
 import io.fibry.cluster.remote.ClusterTopic;
+import io.fibry.cluster.remote.DirectRoute;
 import io.fibry.cluster.remote.ExposedActor;
 import io.fibry.cluster.remote.NodeContext;
 import io.fibry.cluster.remote.RemoteActor;
@@ -170,7 +171,13 @@ final class LocalNode implements Cluster {
     var protocol = Protocol.of(messages);
     return new RemoteActor<>(new RemoteAddress(name, Optional.empty(), false), protocol,
         senderTo(destination), nodeContext.askLimit(),
-        Optional.of(() -> exitOf(name)));
+        Optional.of(() -> exitOf(name)), directRoute(name));
+  }
+
+  /** Returns a source of the way to this node's offer of a name, without the network. */
+  private Supplier<Optional<? extends DirectRoute<?>>> directRoute(String name) {
+    return nodeContext.transport().isOfOnlyNode() ? () -> offers.find(name).flatMap(ExposedActor::directRoute)
+        : Optional::empty;
   }
 
   /** Returns the exit of the actor with this name. Replaces the exit of an actor that has ended. */

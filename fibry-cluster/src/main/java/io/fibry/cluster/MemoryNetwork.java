@@ -7,6 +7,7 @@ import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.cluster.spi.WireMessage;
 import io.fibry.pubsub.Subscription;
 import io.fibry.spi.BlockBuilder;
+import io.fibry.spi.PromptReceiver;
 import io.fibry.store.MemoryStore;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
@@ -51,6 +52,11 @@ public final class MemoryNetwork implements ClusterNetwork {
       return !isClosed && actor.sendMessage(message);
     }
 
+    /** Returns whether the subscriber has read all messages that it has accepted. */
+    boolean isIdle() {
+      return ((PromptReceiver) actor).isIdle();
+    }
+
     void close() {
       synchronized (this) {
         isClosed = true;
@@ -61,6 +67,7 @@ public final class MemoryNetwork implements ClusterNetwork {
   }
 
   private final Scheduler clock;
+  private final boolean isForOneNode; // whether no second node can connect
   private final Map<String, List<MemorySubscriber>> subscribers = new ConcurrentHashMap<>(); // by subject
   // requests without an answer, by the subject of the answer
   private final Map<String, CompletableFuture<WireMessage>> pendingRequests = new ConcurrentHashMap<>();
@@ -70,8 +77,9 @@ public final class MemoryNetwork implements ClusterNetwork {
   private final MemoryTable table;
   private final MemoryStore store = MemoryStore.open();
 
-  private MemoryNetwork(Scheduler clock) {
+  private MemoryNetwork(Scheduler clock, boolean isForOneNode) {
     this.clock = clock;
+    this.isForOneNode = isForOneNode;
     this.table = new MemoryTable(clock);
   }
 
@@ -87,7 +95,16 @@ public final class MemoryNetwork implements ClusterNetwork {
    * @return a network without nodes
    */
   public static MemoryNetwork create(Scheduler clock) {
-    return new MemoryNetwork(Objects.requireNonNull(clock, "clock"));
+    return new MemoryNetwork(Objects.requireNonNull(clock, "clock"), false);
+  }
+
+  /** Returns a network whose first node is its only node. */
+  static MemoryNetwork ofOneNode() {
+    return new MemoryNetwork(Scheduler.system(), true);
+  }
+
+  boolean isForOneNode() {
+    return isForOneNode;
   }
 
   @Override
@@ -144,6 +161,12 @@ public final class MemoryNetwork implements ClusterNetwork {
     if (!send(message.withReplyTo(subject))) answer.completeExceptionally(
         new TransportException(TransportException.Failure.NO_RECEIVER,
             "no node receives messages to " + message.subject()));
+  }
+
+  /** Returns whether all messages to the subject were read. */
+  boolean isRead(String subject) {
+    for (var subscriber : subscribers.getOrDefault(subject, List.of())) if (!subscriber.isIdle()) return false;
+    return true;
   }
 
   Subscription subscribe(String subject, Optional<String> group, Consumer<WireMessage> reader) {

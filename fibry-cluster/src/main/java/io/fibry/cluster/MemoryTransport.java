@@ -47,6 +47,16 @@ final class MemoryTransport implements ClusterTransport {
   }
 
   @Override
+  public boolean isOfOnlyNode() {
+    return network.isForOneNode();
+  }
+
+  @Override
+  public boolean isRead(String subject) {
+    return network.isRead(subject);
+  }
+
+  @Override
   public CompletionStage<WireMessage> request(WireMessage message, Duration limit) {
     message.checkSize(maxBodyBytes());
     var answer = new CompletableFuture<WireMessage>();

@@ -45,6 +45,11 @@ final class NameTable<V> {
     }
   }
 
+  /** Returns the value of a name, which may have ended. Never waits. */
+  Optional<V> find(String name) {
+    return Optional.ofNullable(values.get(name));
+  }
+
   Collection<V> values() {
     return values.values();
   }

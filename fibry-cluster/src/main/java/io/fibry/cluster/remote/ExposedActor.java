@@ -44,6 +44,7 @@ public final class ExposedActor<M> extends ForwardingExitable<ExposedActor<M>> {
   private final Actor<Object> gate;
   private final Subscription arrivals; // passes the messages of other nodes to the gate
   private volatile boolean isEnding;
+  private final Optional<DirectRoute<M>> directRoute; // of askers of this node; empty if there is none
   // why the offer ended: "Stopped", or the exit reason of the actor if that ended first
   private volatile String endReason = "Stopped";
 
@@ -54,12 +55,14 @@ public final class ExposedActor<M> extends ForwardingExitable<ExposedActor<M>> {
     this.dispatcher = dispatcher;
     this.actor = actor;
     this.isPrompt = PromptReceiver.isPrompt(actor);
+    this.directRoute = DirectRoute.open(nodeContext, dispatcher, actor);
     this.gate = builder.mailbox(Mailbox.bounded(MAX_WAITING, Overflow.REJECT)).newActor(this::handle);
     Subscription subscription = null;
     try {
       gate.sendMessage(new OfferBegun());
       subscription = nodeContext.transport().subscribe(subject, Optional.of(GROUP), this::receive);
-      gate.closeOnExit(subscription, () -> dispatcher.requests().removeAllOf(this));
+      gate.closeOnExit(subscription, () -> directRoute.ifPresent(DirectRoute::close),
+          () -> dispatcher.requests().removeAllOf(this));
     } finally {
       if (subscription == null) gate.kill();
     }
@@ -80,6 +83,11 @@ public final class ExposedActor<M> extends ForwardingExitable<ExposedActor<M>> {
   /** {@return why the offer ended, as a text} */
   public String endReason() {
     return endReason;
+  }
+
+  /** {@return the way of requests of this node to the actor; empty if there is only the network} */
+  public Optional<DirectRoute<M>> directRoute() {
+    return directRoute;
   }
 
   // ---- the end
@@ -116,6 +124,7 @@ public final class ExposedActor<M> extends ForwardingExitable<ExposedActor<M>> {
   private void stopListening() {
     arrivals.close(); // returns when the messages that were sent to this node have arrived
     isEnding = true;
+    directRoute.ifPresent(DirectRoute::close);
   }
 
   // ---- messages

@@ -149,7 +149,7 @@ public record InboundDispatcher<M>(ClusterTransport transport, String descriptio
   }
 
   /** Returns the entry of this actor in the chain of actors that wait for each other. */
-  private AskChainEntry chainEntry(Optional<String> key) {
+  AskChainEntry chainEntry(Optional<String> key) {
     return new AskChainEntry(life, key.map(text -> description + "/" + text).orElse(description));
   }
 

@@ -23,7 +23,7 @@ import java.util.function.Supplier;
 
 /**
  * The address of an actor that may be on another node. Messages are encoded on their sender's
- * thread.
+ * thread. An {@code ask} takes the short way of {@link DirectRoute} if it can.
  */
 public final class RemoteActor<M> implements Actor<M>, StableAddress {
   private final RemoteAddress address;
@@ -32,15 +32,19 @@ public final class RemoteActor<M> implements Actor<M>, StableAddress {
   private final Actor<Object> senderActor;
   private final Duration defaultLimit; // the limit of requests that have no limit of their own
   private final Optional<Supplier<CompletableFuture<ExitReason>>> exitSource; // empty if the actor is an entity
+  // the way of an `ask` without the network; empty if there is none
+  private final Supplier<Optional<? extends DirectRoute<?>>> directRoute;
 
   public RemoteActor(RemoteAddress address, Protocol<M> protocol, RemoteSender sender, Duration defaultLimit,
-      Optional<Supplier<CompletableFuture<ExitReason>>> exitSource) {
+      Optional<Supplier<CompletableFuture<ExitReason>>> exitSource,
+      Supplier<Optional<? extends DirectRoute<?>>> directRoute) {
     this.address = address;
     this.protocol = protocol;
     this.sender = sender;
     this.senderActor = sender.actor();
     this.defaultLimit = defaultLimit;
     this.exitSource = exitSource;
+    this.directRoute = directRoute;
   }
 
   @Override
@@ -74,11 +78,6 @@ public final class RemoteActor<M> implements Actor<M>, StableAddress {
     return new OutboundAsk<>(address, request, body, sender.contextText(this, request));
   }
 
-  @SuppressWarnings("unchecked") // the sender's actor takes any message
-  private static <R> Request<Object, R> unchecked(Request<?, R> request) {
-    return (Request<Object, R>) request;
-  }
-
   @Override
   public boolean sendMessage(M message) {
     return address.storesMessages() ? storeMessage(message) : sender.sendTells(List.of(toTell(message)));
@@ -88,7 +87,7 @@ public final class RemoteActor<M> implements Actor<M>, StableAddress {
     try {
       byte[] body = protocol.encode(message);
       var request = new OutboundStore(address, message, body, sender.contextText(this, message));
-      return senderActor.ask(unchecked(request), defaultLimit);
+      return senderActor.ask(RemoteSender.unchecked(request), defaultLimit);
     } catch (RequestException | CancellationException failure) {
       SafeLogger.of(Cluster.class).warn("a message to '{}' may or may not be stored", address.actor(),
           failure);
@@ -105,12 +104,19 @@ public final class RemoteActor<M> implements Actor<M>, StableAddress {
 
   @Override
   public <Q extends M, R> R ask(Request<Q, R> request) {
-    return senderActor.ask(unchecked(toAsk(request)));
+    return ask(request, Optional.empty());
   }
 
   @Override
   public <Q extends M, R> R ask(Request<Q, R> request, Duration limit) {
-    return senderActor.ask(unchecked(toAsk(request)), limit);
+    return ask(request, Optional.of(Objects.requireNonNull(limit, "limit")));
+  }
+
+  private <R> R ask(Request<?, R> request, Optional<Duration> limit) {
+    var ask = toAsk(request);
+    var route = directRoute.get();
+    var answer = route.isEmpty() ? Optional.<R>empty() : route.get().tryAsk(ask, limit.orElse(defaultLimit), sender);
+    return answer.isPresent() ? answer.get() : sender.ask(ask, limit);
   }
 
   @Override
@@ -120,7 +126,7 @@ public final class RemoteActor<M> implements Actor<M>, StableAddress {
 
   @Override
   public <Q extends M, R> CompletableFuture<R> sendMessageReturn(Request<Q, R> request, Duration limit) {
-    return senderActor.sendMessageReturn(unchecked(toAsk(request)), limit);
+    return sender.sendMessageReturn(toAsk(request), limit);
   }
 
   @Override

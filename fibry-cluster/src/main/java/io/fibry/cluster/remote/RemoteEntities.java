@@ -49,7 +49,7 @@ public final class RemoteEntities<M> extends ForwardingExitable<Entities<String,
     return new RemoteActor<>(new RemoteAddress(kind + "/" + key, Optional.of(key), storesMessages),
         protocol,
         senders.apply(partition),
-        defaultLimit, Optional.empty());
+        defaultLimit, Optional.empty(), Optional::empty);
   }
 
   @Override

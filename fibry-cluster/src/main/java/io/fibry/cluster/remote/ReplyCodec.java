@@ -137,11 +137,33 @@ public final class ReplyCodec {
         failure(status, outbound, wire, nodeContext.describeRequest(outbound.describedMessage())));
   }
 
+  /**
+   * Returns the exception for an asker on the node of the actor. An asker on another node gets an
+   * exception of the same type and with the same text.
+   *
+   * @param message the message that the actor got in place of the asker's request
+   */
+  static RuntimeException localFailure(OutboundRequest<?> outbound, Object message, Throwable exception,
+      NodeContext nodeContext) {
+    var wire = ofFailure("", message, exception);
+    return failure(statusOf(wire), outbound, wire, nodeContext.describeRequest(outbound.describedMessage()));
+  }
+
+  /** Returns the exception for an asker that cannot decode the answer. */
+  static UnavailableException unreadableAnswer(OutboundRequest<?> outbound, Throwable decodeFailure,
+      NodeContext nodeContext) {
+    String actor = outbound.address().actor();
+    return new UnavailableException(
+        "the answer of actor '" + actor + "' to " + nodeContext.describeRequest(outbound.describedMessage())
+            + " cannot be read",
+        actor, outbound.request(), decodeFailure, RequestOutcome.UNKNOWN);
+  }
+
   private static Optional<Status> statusOf(WireMessage wire) {
     return wire.header(STATUS).map(STATUSES::get);
   }
 
-  private static Throwable failure(Optional<Status> status, OutboundRequest<?> outbound, WireMessage wire,
+  private static RuntimeException failure(Optional<Status> status, OutboundRequest<?> outbound, WireMessage wire,
       String requestText) {
     var request = outbound.request();
     String actor = outbound.address().actor();

@@ -157,9 +157,7 @@ final class SentRequest<R> implements RequestRegistry.OpenRequest {
       else if (failure == null) ReplyCodec.completeAsker(answer, outbound, wire, nodeContext);
       else answer.completeExceptionally(toAskerException(failure));
     } catch (Throwable decodeFailure) { // the codec failed, or memory ran out
-      answer.completeExceptionally(new UnavailableException("the answer of actor '" + outbound.address().actor()
-          + "' to " + describeRequest() + " cannot be read", outbound.address().actor(), outbound.request(),
-          decodeFailure, RequestOutcome.UNKNOWN));
+      answer.completeExceptionally(ReplyCodec.unreadableAnswer(outbound, decodeFailure, nodeContext));
     }
   }
 

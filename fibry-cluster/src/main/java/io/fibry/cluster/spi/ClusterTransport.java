@@ -55,6 +55,28 @@ public interface ClusterTransport extends AutoCloseable {
   }
 
   /**
+   * Returns whether no other node can connect to the network. If so, a node may give a request to
+   * its own actor without this transport.
+   *
+   * @return by default false; always the same
+   */
+  default boolean isOfOnlyNode() {
+    return false;
+  }
+
+  /**
+   * Returns whether readers of this node have read all messages to a subject. Called only if this
+   * transport belongs to the only node.
+   *
+   * @param subject the subject of the messages
+   * @return by default false. If true, the reader has returned from its call for each message that
+   * the calling thread has seen published
+   */
+  default boolean isRead(String subject) {
+    return false;
+  }
+
+  /**
    * Subscribes to a subject.
    *
    * @param subject the subject of the messages
