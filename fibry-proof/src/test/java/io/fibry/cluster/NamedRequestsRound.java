@@ -98,6 +98,8 @@ final class NamedRequestsRound {
       }
       (isCancelled ? sent.cancelled : sent.numbers).add(number);
     }
+    counter.ask(new Count(sender, MESSAGES)); // so that all messages have arrived
+    sent.numbers.add(MESSAGES);
     return sent;
   }
 

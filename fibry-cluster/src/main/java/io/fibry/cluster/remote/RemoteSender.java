@@ -25,11 +25,12 @@ import java.util.concurrent.atomic.AtomicLong;
  * keep their order.
  *
  * <p>A request on a {@link DirectRoute} bypasses the relay and the network. The request must not
- * overtake earlier messages of its thread. An {@code ask} by the relay that has got its answer was delivered. Each other
- * message is counted after it was passed to the relay, before its sender continues. A thread that
- * finds a new count checks whether the relay, the outbox and the reader of the network are idle, in
- * this order, in which a message passes them. If so, all counted messages were delivered, and the
- * thread stores the count. If an older count is stored later, one more check follows.
+ * overtake earlier messages of its thread. An {@code ask} by the relay that has got its answer was
+ * delivered. Each other message is counted after it was passed to the relay, before its sender
+ * continues. A thread that finds a new count checks whether the relay, the outbox and the reader of
+ * the network are idle, in this order, in which a message passes them. If so, all counted messages
+ * were delivered, and the thread stores the count. If an older count is stored later, one more
+ * check follows.
  */
 public final class RemoteSender {
   private final NodeContext nodeContext;
