@@ -19,13 +19,17 @@ import io.fibry.Request;
 import io.fibry.RequestException;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.support.Intercepted;
 import io.fibry.support.Patience;
+import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -209,6 +213,38 @@ class DirectRouteTest {
       assertThrows(UnavailableException.class, () -> log.ask(new Pending()));
       node.expose("log", Entry.class, actor);
       assertEquals(0, log.ask(new Pending()));
+    }
+  }
+
+  /** The asker reads the clock of its node while it holds the lock of the route. */
+  @Test
+  void closeOfOfferWaitsForRequestThatIsBeingSent() {
+    var asker = new AtomicReference<Thread>();
+    var isSending = new CountDownLatch(1);
+    var clock = Intercepted.of(Scheduler.class, Scheduler.system(), (method, arguments, call) -> {
+      if (method.getName().equals("nanoTime") && Thread.currentThread() == asker.get()) {
+        isSending.countDown();
+        Patience.await(mayContinue);
+      }
+      return call.pass();
+    });
+    try (ActorScope nodeScope = ActorSystem.openScope("node", options -> options.withScheduler(clock));
+        var node = Cluster.join("shop", MemoryNetwork.ofOneNode(), options -> options.withScope(nodeScope))) {
+      var offer = node.expose("log", Entry.class, newLog(node, Mailbox.unbounded()));
+      var log = node.actor("log", Entry.class);
+      var answer = Patience.callOnFiber(() -> {
+        asker.set(Thread.currentThread());
+        return log.ask(new Pending());
+      });
+      Patience.await(isSending);
+
+      var closer = Patience.startFiber(offer::close);
+
+      Patience.eventually(() -> Patience.isParked(closer)
+          && Arrays.toString(closer.getStackTrace()).contains("DirectRoute.close"));
+      mayContinue.countDown();
+      assertEquals(0, Patience.value(answer));
+      Patience.awaitEnd(closer);
     }
   }
 

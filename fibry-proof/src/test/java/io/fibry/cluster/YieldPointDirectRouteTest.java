@@ -16,7 +16,7 @@ class YieldPointDirectRouteTest {
 
   @Test
   void noRequestArrivesAfterOfferWasClosed() {
-    Seeds.playWithYieldPoints("withdrawal of a name", 600,
+    Seeds.playWithYieldPoints("withdrawal of a name", 6_000,
         simulation -> new NamedRequestsRound(simulation).playWithdrawal());
   }
 }
