@@ -58,7 +58,7 @@ class DirectRouteStressTest {
 
   // ---- order
 
-  /** The numbers that arrived in a round, by sender. Used by the actor's thread, and read at the end. */
+  /** The numbers that arrived in a round. Used by the actor's thread, and read at the end. */
   private static final class Arrivals {
     private final Map<Integer, List<Integer>> numbers = new HashMap<>(); // by sender
 
