@@ -85,14 +85,15 @@ class DirectRouteStressTest {
     for (int round = 0; round < ROUNDS; round++) {
       var arrivals = new Arrivals();
       var results = new ArrayList<CompletableFuture<Sent>>();
-      try (Actor<Entry> actor = scope.anonymous().newActor(arrivals::handle);
-          var offer = node.expose("counter", Entry.class, actor)) {
+      try (Actor<Entry> actor = scope.anonymous().newActor(arrivals::handle)) {
+        var offer = node.expose("counter", Entry.class, actor);
         for (int sender = 0; sender < SENDERS; sender++) {
           int number = sender;
           var senderRandom = random.split();
           results.add(Patience.callOnFiber(() -> send(node.actor("counter", Entry.class), number, senderRandom)));
         }
         results.forEach(Patience::value);
+        offer.close();
       }
       for (int sender = 0; sender < SENDERS; sender++)
         check(Patience.value(results.get(sender)), arrivals.numbers.getOrDefault(sender, List.of()));
