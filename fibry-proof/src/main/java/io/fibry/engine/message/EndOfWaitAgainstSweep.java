@@ -21,82 +21,87 @@ import org.openjdk.jcstress.infra.results.Z_Result;
 @Outcome(id = "false", expect = ACCEPTABLE, desc = "no timer was started, or it was cancelled")
 @Outcome(expect = FORBIDDEN, desc = "neither thread saw the write of the other")
 @State
-public class EndOfWaitAgainstSweep implements Scheduler, Scheduler.Timer, Deadline.AwaitedResult<Object> {
-  private boolean isAnswered = true;
-  private volatile boolean isArmed;
-  private final Deadline deadline = Deadline.of(this, Duration.ofSeconds(1));
-
-  public EndOfWaitAgainstSweep() {
-    deadline.beginWait(this); // starts no timer, because the answer seems to have arrived
-    isAnswered = false;
-  }
+public class EndOfWaitAgainstSweep {
+  private final Request request = new Request();
 
   @Actor
   public void asker() {
-    deadline.endWait();
+    request.deadline.endWait();
   }
 
   @Actor
   public void sweep() {
-    deadline.startTimer();
+    request.deadline.startTimer();
   }
 
   @Arbiter
   public void check(Z_Result result) {
-    result.r1 = isArmed;
+    result.r1 = request.isArmed;
   }
 
-  // ---- the answer
+  /** The answer that the asker waits for, with the clock of its limit. */
+  private static final class Request implements Scheduler, Scheduler.Timer, Deadline.AwaitedResult<Object> {
+    private boolean isAnswered = true;
+    private volatile boolean isArmed;
+    private final Deadline deadline = Deadline.of(this, Duration.ofSeconds(1));
 
-  @Override
-  public boolean isDone() {
-    return isAnswered;
-  }
+    Request() {
+      deadline.beginWait(this); // starts no timer, because the answer seems to have arrived
+      isAnswered = false;
+    }
 
-  @Override
-  public Object park() {
-    throw new UnsupportedOperationException();
-  }
+    // ---- the answer
 
-  @Override
-  public Object park(long nanos) {
-    throw new UnsupportedOperationException();
-  }
+    @Override
+    public boolean isDone() {
+      return isAnswered;
+    }
 
-  @Override
-  public void expire() {
-    throw new UnsupportedOperationException();
-  }
+    @Override
+    public Object park() {
+      throw new UnsupportedOperationException();
+    }
 
-  @Override
-  public void rememberStart() {}
+    @Override
+    public Object park(long nanos) {
+      throw new UnsupportedOperationException();
+    }
 
-  // ---- the clock, and its only timer
+    @Override
+    public void expire() {
+      throw new UnsupportedOperationException();
+    }
 
-  @Override
-  public long nanoTime() {
-    return 0;
-  }
+    @Override
+    public void rememberStart() {}
 
-  @Override
-  public Timer schedule(Duration delay, Runnable task) {
-    isArmed = true;
-    return this;
-  }
+    // ---- the clock, and its only timer
 
-  @Override
-  public Timer scheduleAtFixedRate(Duration initial, Duration period, Runnable task) {
-    throw new UnsupportedOperationException();
-  }
+    @Override
+    public long nanoTime() {
+      return 0;
+    }
 
-  @Override
-  public Timer scheduleWithFixedDelay(Duration initial, Duration delay, Runnable task) {
-    throw new UnsupportedOperationException();
-  }
+    @Override
+    public Timer schedule(Duration delay, Runnable task) {
+      isArmed = true;
+      return this;
+    }
 
-  @Override
-  public boolean cancel() {
-    isArmed = false;
-    return true;
+    @Override
+    public Timer scheduleAtFixedRate(Duration initial, Duration period, Runnable task) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public Timer scheduleWithFixedDelay(Duration initial, Duration delay, Runnable task) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public boolean cancel() {
+      isArmed = false;
+      return true;
+    }
   }
 }
