@@ -17,8 +17,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
  */
 public final class ColdState {
   /**
-   * Everything that ends together with the actor. All collections keep the order of insertion, so
-   * that simulated runs repeat.
+   * Everything that ends together with the actor. All collections have an order that depends only
+   * on the order of insertion, so that simulated runs repeat.
    */
   static final class AttachedParts {
     private AttachedTimer newestTimer; // null before the end, and if there are no timers
