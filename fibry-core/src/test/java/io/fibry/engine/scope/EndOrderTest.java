@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.fibry.ActorBuilder;
 import io.fibry.ActorSystem;
+import io.fibry.DeadLetter;
 import io.fibry.pool.Entities;
 import io.fibry.support.Patience;
 import io.fibry.testing.Clock;
@@ -17,8 +18,8 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests that timers are cancelled, and close hooks are started, in the order of their creation. An
- * order by identity hash would differ between runs.
+ * Tests that timers are cancelled, and close hooks are started, in an order that depends only on the
+ * order of their creation. An order by identity hash would differ between runs.
  */
 class EndOrderTest {
   private static final List<Integer> NUMBERS = IntStream.range(0, 40).boxed().toList();
@@ -53,6 +54,18 @@ class EndOrderTest {
     Patience.awaitEnd(actor::waitForExit);
 
     assertEquals(NUMBERS.reversed(), clock.cancelled);
+  }
+
+  @Test
+  void unsentMessagesAreDeadLettersInCreationOrder() {
+    var scope = Variants.scope(o -> o.withScheduler(new RecordingClock()));
+    var actor = scope.anonymous().newActor((Integer number) -> {});
+    for (var number : NUMBERS) actor.sendMessageLater(number, Duration.ofDays(1));
+
+    actor.sendPoisonPill();
+    Patience.awaitEnd(actor::waitForExit);
+
+    assertEquals(NUMBERS, scope.deadLetters().stream().map(DeadLetter::message).toList());
   }
 
   @Test
