@@ -22,30 +22,30 @@ import org.openjdk.jcstress.infra.results.Z_Result;
 @Outcome(expect = FORBIDDEN, desc = "neither thread saw the write of the other")
 @State
 public class EndOfWaitAgainstSweep {
-  private final Request request = new Request();
+  private final LimitedAnswer answer = new LimitedAnswer();
 
   @Actor
   public void asker() {
-    request.deadline.endWait();
+    answer.deadline.endWait();
   }
 
   @Actor
   public void sweep() {
-    request.deadline.startTimer();
+    answer.deadline.startTimer();
   }
 
   @Arbiter
   public void check(Z_Result result) {
-    result.r1 = request.isArmed;
+    result.r1 = answer.isArmed;
   }
 
   /** The answer that the asker waits for, with the clock of its limit. */
-  private static final class Request implements Scheduler, Scheduler.Timer, Deadline.AwaitedResult<Object> {
+  private static final class LimitedAnswer implements Scheduler, Scheduler.Timer, Deadline.AwaitedResult<Object> {
     private boolean isAnswered = true;
     private volatile boolean isArmed;
     private final Deadline deadline = Deadline.of(this, Duration.ofSeconds(1));
 
-    Request() {
+    LimitedAnswer() {
       deadline.beginWait(this); // starts no timer, because the answer seems to have arrived
       isAnswered = false;
     }
