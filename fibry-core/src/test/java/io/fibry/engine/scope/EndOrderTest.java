@@ -18,8 +18,8 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests that timers are cancelled, and close hooks are started, in an order that depends only on the
- * order of their creation. An order by identity hash would differ between runs.
+ * Tests that timers are cancelled, and close hooks are started, in an order that depends only on
+ * the order of their creation. An order by identity hash would differ between runs.
  */
 class EndOrderTest {
   private static final List<Integer> NUMBERS = IntStream.range(0, 40).boxed().toList();
