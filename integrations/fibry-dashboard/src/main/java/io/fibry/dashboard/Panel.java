@@ -1,5 +1,6 @@
 package io.fibry.dashboard;
 
+import io.fibry.dashboard.RouteTrend.RouteLimits;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -20,8 +21,9 @@ interface Panel {
    * The values that panels may read.
    *
    * @param rows the actors of the snapshot; empty for a sample that no page shows
+   * @param limits the limits of routes
    */
-  record PanelInput(List<ActorRow> rows, DashboardOptions options) {}
+  record PanelInput(List<ActorRow> rows, RouteLimits limits) {}
 
   String title();
 
@@ -30,7 +32,7 @@ interface Panel {
    *
    * @param previous the previous sample of this panel; empty if the last minutes have no sample
    * @param elapsedNanos the time since the previous sample
-   * @param input the actors and options
+   * @param input the actors and limits
    */
   PanelSample sample(Optional<PanelSample> previous, long elapsedNanos, PanelInput input);
 

@@ -65,7 +65,7 @@ record RoutesPanel(String title, HttpServer server) implements Panel {
     var load = server.load();
     var stats = server.stats();
     var works = RouteWork.of(server.name(), input.rows());
-    var limits = new RouteLimits(input.options().handlingLimit, input.options().slowLimit);
+    var limits = input.limits();
     return previous.filter(RoutesSample.class::isInstance)
         .map(sample -> ((RoutesSample) sample).next(load, stats, works, elapsedNanos))
         .orElseGet(() -> RoutesSample.first(title, load, stats, works, limits));

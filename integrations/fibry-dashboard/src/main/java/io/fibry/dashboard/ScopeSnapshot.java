@@ -5,6 +5,7 @@ import io.fibry.ActorStats;
 import io.fibry.DeadLetter;
 import io.fibry.dashboard.Panel.PanelInput;
 import io.fibry.dashboard.Panel.PanelSample;
+import io.fibry.dashboard.RouteTrend.RouteLimits;
 import io.fibry.spi.ActorSamples;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -90,7 +91,7 @@ final class ScopeSnapshot {
     var lastLetters = lastSnapshot.map(snapshot -> snapshot.letters).orElse(DeadLetterTable.NONE);
     this.letters = isSample ? lastLetters : DeadLetterTable.of(scope.deadLetters(), options.messageTexts, lastLetters);
     if (isSample) forgetRows();
-    var input = new PanelInput(rows, options);
+    var input = new PanelInput(rows, new RouteLimits(options.handlingLimit, options.slowLimit));
     for (var panel : options.panels) {
       var previousSample = previous.map(snapshot -> snapshot.panelSamples.get(panelSamples.size()));
       panelSamples.add(isSample && !panel.hasTrend() ? Map::of
