@@ -181,6 +181,7 @@ final class Comparisons {
           ours("fibry, pool of 64 platform threads", "Fibry's pool on platform threads"),
           ours("fibry, pool of 200 platform threads", "Fibry's pool on platform threads"),
           other("by hand: a virtual thread for each", "threads of the JDK"),
+          other("by hand: a virtual thread for each, with our promises", "threads of the JDK, with counts and reports"),
           other("by hand: newFixedThreadPool(64)", "the JDK's executor on platform threads")),
           "fibry, a fiber for each"),
       Comparison.of("delays", "Tasks that begin after a delay", List.of(
