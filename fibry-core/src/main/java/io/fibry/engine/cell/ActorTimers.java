@@ -93,7 +93,7 @@ final class ActorTimers extends AtomicReference<Object> {
   }
 
   void removeKey(AttachedTimer timer) {
-    keyed.remove(timer.key(), timer);
+    if (!keyed.isEmpty()) keyed.remove(timer.key(), timer); // the empty map refuses the call
   }
 
   /** Removes the timer; does nothing if it was removed before, or is not added yet. */

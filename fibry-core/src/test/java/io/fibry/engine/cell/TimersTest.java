@@ -326,4 +326,29 @@ class TimersTest {
 
     assertEquals(List.of(1, 2, 3), received);
   }
+
+  @Test
+  void timerWithKeyMayFireBeforeItIsAdded() {
+    var clock = new Clock() {
+      @Override
+      public Timer schedule(Duration delay, Runnable task) {
+        task.run();
+        return () -> false;
+      }
+
+      @Override
+      public Timer scheduleAt(long dueNanos, Runnable task) {
+        return schedule(Duration.ZERO, task);
+      }
+    };
+    var callerScope = Variants.scope(o -> o.withScheduler(clock).withStrategy(Strategy.CALLER));
+    var received = new ArrayList<Object>();
+    var actor = callerScope.anonymous().newActor((Object m) -> received.add(m));
+    actor.sendMessageEvery("periodic", Duration.ofSeconds(1)); // now the actor has timers, but no timer with a key
+
+    var timer = actor.sendMessageLater("key", "once", Duration.ofSeconds(1));
+
+    assertEquals(List.of("once"), received);
+    assertFalse(timer.cancel());
+  }
 }
