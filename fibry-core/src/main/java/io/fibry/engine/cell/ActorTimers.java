@@ -23,18 +23,27 @@ import java.util.concurrent.atomic.AtomicReference;
  *
  * <p><b>No timer is lost.</b> The thread of a timer that fires may remove it before it was added.
  * Such a timer has no link {@code newer} and is not the newest, so no link is written. The adding
- * thread sees the mark, and removes the timer once more.
+ * thread sees the mark in most cases, and removes the timer once more. There is no fence between
+ * the mark and the reads of its writer, so each of the two threads may miss the writes of the other.
+ * The timer then leaves when the next timer is added, or one of its neighbors is removed.
  *
  * <p><b>Removed timers leave.</b> If two threads remove neighbors at the same time, one of the two
- * may stay linked until one of its neighbors is removed. Such a timer has no message.
+ * may stay linked until one of its neighbors is removed. Such a timer has no message. The link
+ * {@code newer} of an older timer may then end at a removed timer, which is a dead end: no newer
+ * timer is known that could be linked to the older neighbor. Dead ends are counted, and at the
+ * first, second, fourth, eighth and so on, the links are repaired from the newest timer. The number
+ * of repaired links grows with the count, so a dead end costs constant time on average. The count
+ * begins again when all links are right. Thus about one removed timer may stay for 32 others.
  *
  * <p><b>Refused.</b> A list under the monitor of the extras: a timer that is set and removed then
  * takes four atomic operations more.
  */
 final class ActorTimers extends AtomicReference<Object> {
   private static final long serialVersionUID = 1;
+  private static final long LINKS_PER_DEAD_END = 64;
 
   private transient Map<Object, AttachedTimer> keyed = Map.of(); // replaced by a mutable map when first needed
+  private int deadEnds; // since all links were right; written by any thread, a lost update only delays a repair
 
   boolean isEmpty() {
     var newest = get();
@@ -105,13 +114,37 @@ final class ActorTimers extends AtomicReference<Object> {
   private void unlink(AttachedTimer timer) {
     if (get() != timer || !compareAndSet(timer, firstOf(timer.older))) {
       var newer = timer.newer();
-      if (newer == null) return; // not added, or the thread that adds the newer timer sees the mark
+      if (newer == null) return; // not added, or the newer timer is being added, whose thread may see the mark
       for (var next = newer; next != null && newer.isRemoved(); next = next.newer()) newer = next;
-      var older = firstOf(timer.older); // read now, because only an added timer has the right link
-      newer.older = older;
-      if (older != null) older.setNewer(newer);
+      if (newer.isRemoved()) onDeadEnd();
+      else link(newer, firstOf(timer.older)); // read now, because only an added timer has the right link
     }
     timer.setNewer(null); // a user's reference to a removed timer must not keep newer timers in memory
+  }
+
+  /** Links two neighbors, whose links may be right already. */
+  private static void link(AttachedTimer newer, AttachedTimer older) {
+    if (newer.older != older) newer.older = older;
+    if (older != null && older.newer() != newer) older.setNewer(newer);
+  }
+
+  private void onDeadEnd() {
+    int count = deadEnds + 1; // each count is stored before a greater one, so no power of two is missed
+    deadEnds = count;
+    if (Integer.bitCount(count) == 1) repair(count * LINKS_PER_DEAD_END);
+  }
+
+  /** Links the newest timers that are not removed, by the same rule as a removal. */
+  private void repair(long maxLinks) {
+    var newest = get();
+    if (newest == this) return;
+    var timer = firstOf(newest);
+    for (long left = maxLinks; timer != null && left > 0; left--) {
+      var older = firstOf(timer.older);
+      link(timer, older);
+      timer = older;
+    }
+    if (timer == null) deadEnds = 0;
   }
 
   boolean hasDue(long now) {

@@ -15,6 +15,7 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class ActorTimersTest {
@@ -188,5 +189,47 @@ class ActorTimersTest {
       timer = own.remove(random.nextInt(own.size()));
     }
     timers.remove(timer);
+  }
+
+  /**
+   * Two threads have removed neighbors at the same time: a link leads to a removed timer, which has
+   * no link to a newer timer.
+   */
+  @Test
+  void olderTimersLeaveAfterRaceOfNeighbors() {
+    var oldest = added(0);
+    var older = IntStream.range(0, 5).mapToObj(i -> added(0)).toList();
+    var removed = added(0);
+    var newest = added(0);
+    timers.remove(removed);
+    older.getLast().setNewer(removed);
+
+    for (var timer : older.reversed()) timers.remove(timer);
+
+    assertEquals(List.of(oldest, newest), linked(timers.get()));
+  }
+
+  /** If each removal walked through all timers, this test would take minutes. */
+  @Test
+  void hardlyAnyTimerStaysAfterManyRacesOfNeighbors() {
+    long seed = StressRuns.seed();
+    System.out.println("races of neighbors: -Dfibry.seed=" + seed);
+    var older = new ArrayList<StoredTimer>();
+    for (int i = 0; i < 100_000; i++) older.add(added(0));
+    var removed = added(0);
+    var newest = added(0);
+    timers.remove(removed);
+    Collections.shuffle(older, new Random(seed));
+
+    for (int left = older.size() - 1; left >= 0; left--) {
+      older.get(left).setNewer(removed);
+      timers.remove(older.get(left));
+      if (left % 10_000 != 0) continue;
+      var linked = linked(timers.get());
+      long removedCount = linked.stream().filter(AttachedTimer::isRemoved).count();
+      assertEquals(left + 1, linked.size() - removedCount, "seed " + seed); // with the newest timer
+      assertTrue(removedCount <= left / 16 + 2, removedCount + " removed timers stayed, seed " + seed);
+    }
+    assertEquals(newest, timers.get());
   }
 }
