@@ -12,9 +12,12 @@ import io.fibry.FailurePolicy;
 import io.fibry.Strategy;
 import io.fibry.pool.Pools;
 import io.fibry.support.Patience;
+import io.fibry.testing.Clock;
 import io.fibry.testing.Gate;
+import io.fibry.testing.Variants;
 import io.fibry.time.ManualScheduler;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -109,5 +112,28 @@ class ActorSamplesTest {
     assertEquals(List.of("busy-0", "busy-1", "busy-2"), samples.actors().stream().map(ActorStats::name).toList());
     assertEquals(2, ActorSamples.of(scope, 2).actors().size());
     assertEquals(12, ActorSamples.of(scope, 12).actors().size());
+  }
+
+  @Test
+  void samplesAreIncompleteIfActorIsAddedMeanwhile() {
+    var inner = new ArrayList<ActorScope>();
+    var outer = Variants.scope(o -> o.withScheduler(new Clock() {
+      @Override
+      public long nanoTime() { // read for the first sample
+        if (!inner.isEmpty()) inner.removeFirst().named("added").newActor(ActorSamplesTest::handle);
+        return super.nanoTime();
+      }
+    }));
+    var actor = outer.named("first").newActor(ActorSamplesTest::handle);
+    var innerScope = outer.openScope("inner");
+    innerScope.named("second").newActor(ActorSamplesTest::handle);
+    Gate.occupy(actor);
+    actor.sendMessage("waits");
+    inner.add(innerScope);
+
+    var samples = ActorSamples.of(outer, 2);
+
+    assertEquals(List.of("first", "second"), samples.actors().stream().map(ActorStats::name).toList());
+    assertFalse(samples.isComplete());
   }
 }

@@ -58,9 +58,7 @@ final class StatsCollector {
    * actors, adds only busy actors, at most {@code max}. Returns whether it has added all actors.
    */
   static boolean addSamples(List<ActorStats> samples, ScopeState scope, int max) {
-    boolean isComplete = countActors(scope) <= max;
-    addSamples(samples, List.of(), scope, max, !isComplete);
-    return isComplete;
+    return addSamples(samples, List.of(), scope, max, countActors(scope) > max);
   }
 
   private static int countActors(ScopeState scope) {
@@ -68,14 +66,19 @@ final class StatsCollector {
     return scope.countMembers() - innerScopes.size() + innerScopes.stream().mapToInt(StatsCollector::countActors).sum();
   }
 
-  private static void addSamples(List<ActorStats> samples, List<String> outerNames, ScopeState scope, int max,
+  /** Returns whether no actor was left out. Actors may be added in the meantime. */
+  private static boolean addSamples(List<ActorStats> samples, List<String> outerNames, ScopeState scope, int max,
       boolean skipsIdle) {
     var names = Stream.concat(outerNames.stream(), Stream.of(scope.name())).toList();
+    boolean isComplete = true;
     for (var member : scope.members()) {
-      if (member instanceof ScopeState innerScope) addSamples(samples, names, innerScope, max, skipsIdle);
-      else
-        if (samples.size() < max && !(skipsIdle && ((Cell) member).isIdle())) samples.add(sample(names, (Cell) member));
+      if (member instanceof ScopeState innerScope)
+        isComplete &= addSamples(samples, names, innerScope, max, skipsIdle);
+      else if (samples.size() >= max || skipsIdle && ((Cell) member).isIdle()) isComplete = false;
+      else samples.add(sample(names, (Cell) member));
+      if (!isComplete && samples.size() >= max) return false; // the other actors change nothing
     }
+    return isComplete;
   }
 
   private static ActorStats sample(List<String> scopeNames, Cell cell) {
