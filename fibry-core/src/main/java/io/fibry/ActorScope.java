@@ -163,8 +163,8 @@ public interface ActorScope extends AutoCloseable {
    * @param unhandled for each reason the number of messages that were not handled
    * @param queued messages that wait in mailboxes now
    * @param deadLetterCounts the part of {@code unhandled} for which no asker waited
-   * @param lastDeadLetter the time of the last one, by its scope's clock, without
-   * {@code DISCONNECTED}
+   * @param lastDeadLetter the time of the last one, or of any of the last ones if they were lost at
+   * the same time; by its scope's clock, without {@code DISCONNECTED}
    * @param restarted how often actors have been restarted
    * @param suspended actors that are suspended after a failure, and workers of pools, now
    * @param deadLetters all dead letters since the close began; empty in {@link #report}

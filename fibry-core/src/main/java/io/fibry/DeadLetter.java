@@ -24,7 +24,10 @@ public interface DeadLetter {
    */
   Optional<Throwable> cause();
 
-  /** {@return when the message became a dead letter, by the clock of the actor's scope} */
+  /**
+   * {@return when the message became a dead letter, by the clock of the actor's scope, or by the
+   * machine's clock if that clock throws}
+   */
   Instant time();
 
   /**

@@ -12,12 +12,14 @@ import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
+import io.fibry.testing.Clock;
 import io.fibry.testing.Gate;
 import io.fibry.testing.Promise;
 import io.fibry.testing.RecordedLetters;
 import io.fibry.testing.Variants;
 import io.fibry.time.ManualScheduler;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -256,5 +258,25 @@ class DeadLetterTest {
       assertTrue(logged.text().contains("its toString threw"), logged.text());
       assertTrue(letters.all.getFirst().toString().contains("its toString threw"));
     }
+  }
+
+  @Promise("19.4")
+  @Test
+  void deadLetterIsStoredIfClockThrows() {
+    var timedScope = Variants.scope(o -> o.withDeadLetterListener(letters).withScheduler(new Clock() {
+      @Override
+      public Instant instant() {
+        throw new IllegalStateException("planned");
+      }
+    }));
+    var actor = timedScope.named("dead").newActor((Object m) -> {});
+    actor.close();
+    var before = Instant.now();
+
+    assertFalse(actor.sendMessage("late"));
+
+    assertEquals(List.of("late"), letters.messages(Reason.UNDELIVERED));
+    assertFalse(timedScope.deadLetters().getFirst().time().isBefore(before));
+    assertEquals(1, timedScope.report().deadLetterCounts().get(Reason.UNDELIVERED));
   }
 }

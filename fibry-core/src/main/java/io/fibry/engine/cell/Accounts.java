@@ -143,7 +143,11 @@ public final class Accounts {
     return deadLetters[reason.ordinal()].sum();
   }
 
-  /** Returns the time of the last dead letter. Returns null if there was none. */
+  /**
+   * Returns the time of the last dead letter, or null if there was none. Racing threads may write
+   * their times in any order. The later time does not win, because clocks of inner scopes differ,
+   * and a clock may be set back.
+   */
   public Instant lastDeadLetter() {
     return lastDeadLetter;
   }

@@ -67,7 +67,7 @@ public final class DeadLetters {
         && (reason == Reason.UNDELIVERED || reason == Reason.FAILED && cause instanceof IOException);
     if (isClientGone) reason = Reason.DISCONNECTED;
     cell.countUnhandled(reason);
-    var time = owner.options().scheduler().instant();
+    var time = timeOf(owner);
     accounts.countDeadLetter(reason, time);
     JfrEvents.recordDeadLetter(cell, message, reason);
     if (LISTENING.get() != null) return NO_LISTENER;
@@ -76,6 +76,17 @@ public final class DeadLetters {
     var listener = owner.options().deadLetterListener();
     return listener == ActorScope.Options.defaults().deadLetterListener() ? NO_LISTENER
         : new ListenerCall(owner, listener, letter, false);
+  }
+
+  /** Returns the time by the scope's clock, or the time of the machine if a user's clock throws. */
+  private static Instant timeOf(OwningScope owner) {
+    try {
+      return owner.options().scheduler().instant();
+    } catch (Throwable failure) { // the letter must not be lost, so nothing is logged at the end of the stack
+      if (!(failure instanceof VirtualMachineError)) EngineLog.log()
+          .error("the clock of scope '{}' failed; a dead letter has the time of the machine", owner.name(), failure);
+      return Instant.now();
+    }
   }
 
   /**
