@@ -663,7 +663,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
       for (var timer = parts.pollTimer(); timer != null; timer = parts.pollTimer())
         if (!timer.isRemoved()) cancel(timer, unsentMessages);
       if (extras.watchesOrNull() != null) extras.watchesOrNull().end();
-      for (var promise = parts.firstPromise(); promise != null; promise = promise.next())
+      for (var promise = parts.pollPromise(); promise != null; promise = parts.pollPromise())
         promise.request.fail(stopped(promise.message, RequestOutcome.UNKNOWN));
       for (var resource : parts.resources.reversed()) closeResource(resource);
       for (var listenerCall : parts.endCallbacks) listenerCall.run();

@@ -28,7 +28,8 @@ public final class ColdState {
     List<Runnable> endCallbacks = List.of(); // calls of the dead-letter listener
 
     private boolean isEmpty() {
-      return resources.isEmpty() && firstPromise() == null && endCallbacks.isEmpty();
+      return resources.isEmpty() && (promisedRequests == null || promisedRequests.first() == null)
+          && endCallbacks.isEmpty();
     }
 
     /**
@@ -44,9 +45,12 @@ public final class ColdState {
       return timer;
     }
 
-    /** Returns the first promised request, or null if there is none. */
-    PromisedRequests.Promise firstPromise() {
-      return promisedRequests == null ? null : promisedRequests.first();
+    /**
+     * Removes and returns the first promise, or returns null if none is left. A user's reference to
+     * one failed request must not keep other requests in memory.
+     */
+    PromisedRequests.Promise pollPromise() {
+      return promisedRequests == null ? null : promisedRequests.poll();
     }
   }
 

@@ -16,17 +16,12 @@ final class PromisedRequests {
     final Object message;
     final Runnable onAbandoned; // the code to run if the asker stops waiting
     private Promise previous;
-    private Promise next;
+    Promise next; // the promise that was made next; null if this promise is the last
 
     private Promise(RequestFuture<?> request, Object message, Runnable onAbandoned) {
       this.request = request;
       this.message = message;
       this.onAbandoned = onAbandoned;
-    }
-
-    /** Returns the promise that was made next. Returns null if this promise is the last. */
-    Promise next() {
-      return next;
     }
   }
 
@@ -45,8 +40,11 @@ final class PromisedRequests {
   /** Removes the promise of the request. Returns null if there is none. */
   Promise remove(RequestFuture<?> request) {
     var promise = (Promise) request.promise;
-    if (promise == null) return null;
-    request.promise = null;
+    return promise == null ? null : remove(promise);
+  }
+
+  private Promise remove(Promise promise) {
+    promise.request.promise = null;
     if (promise.previous == null) first = promise.next;
     else promise.previous.next = promise.next;
     if (promise.next == null) last = promise.previous;
@@ -58,5 +56,10 @@ final class PromisedRequests {
   /** Returns the first promise, or null if there is none. */
   Promise first() {
     return first;
+  }
+
+  /** Removes and returns the first promise, or returns null if there is none. */
+  Promise poll() {
+    return first == null ? null : remove(first);
   }
 }

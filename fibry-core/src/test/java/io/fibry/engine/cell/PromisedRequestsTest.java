@@ -3,14 +3,23 @@ package io.fibry.engine.cell;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.ActorContext;
+import io.fibry.Request;
 import io.fibry.engine.message.RequestFuture;
+import io.fibry.support.Patience;
+import io.fibry.testing.Variants;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class PromisedRequestsTest {
+  private record Call() implements Request<Call, Object> {}
+
   private final PromisedRequests promises = new PromisedRequests();
 
   private RequestFuture<?> promised(Object message) {
@@ -21,7 +30,7 @@ class PromisedRequestsTest {
 
   private List<RequestFuture<?>> requests() {
     var requests = new ArrayList<RequestFuture<?>>();
-    for (var promise = promises.first(); promise != null; promise = promise.next()) requests.add(promise.request);
+    for (var promise = promises.first(); promise != null; promise = promise.next) requests.add(promise.request);
     return requests;
   }
 
@@ -67,6 +76,21 @@ class PromisedRequestsTest {
       if (expected.isEmpty() || random.nextInt(5) < 3) expected.add(promised(i));
       else promises.remove(expected.remove(random.nextInt(expected.size())));
       assertEquals(expected, requests());
+    }
+  }
+
+  /** A user may keep the failed answer to one request, which must not keep the other requests. */
+  @Test
+  void failedRequestOfEndedActorKeepsNoOtherRequest() {
+    var actor = Variants.scope(o -> o).named("promiser")
+        .newActor((Call call, ActorContext<Call> context) -> context.replyWhen(call, new CompletableFuture<>()));
+    var answers = IntStream.range(0, 3).mapToObj(i -> (RequestFuture<?>) actor.sendMessageReturn(new Call())).toList();
+    actor.sendPoisonPill();
+    Patience.awaitEnd(actor::waitForExit);
+
+    for (var answer : answers) {
+      assertTrue(answer.isCompletedExceptionally());
+      assertNull(answer.promise);
     }
   }
 }
