@@ -200,8 +200,8 @@ public final class DashboardOptions implements Cloneable {
 
   /**
    * Adds a topic to the table of topics: the messages that were published, delivered and lost, and
-   * the subscribers that the topic has made. A message that a mailbox drops counts as lost, and not
-   * as delivered.
+   * the same for each subscriber. A message that the mailbox of an actor of the topic drops counts
+   * as lost, and not as delivered.
    *
    * @param topic the topic; the dashboard does not close it
    * @return a changed copy

@@ -14,7 +14,10 @@ import java.util.Map;
 record RouteWork(int exchanges, Duration maxTime) {
   static final RouteWork NONE = new RouteWork(0, Duration.ZERO);
 
-  /** Returns the work of each route of a server that has any, by the actors of its connections. */
+  /**
+   * Returns the work of each route of a server that has any, by the actors of its connections. A
+   * server does not tell its scope, so connections of servers with the same name are added up.
+   */
   static Map<String, RouteWork> of(String server, List<ActorRow> rows) {
     var works = new HashMap<String, RouteWork>();
     for (var row : rows) {

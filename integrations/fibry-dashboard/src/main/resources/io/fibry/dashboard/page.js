@@ -588,8 +588,8 @@ const topicColumns = [
   {title: 'Topic', cell: line => [line.name, '']},
   {title: 'Published', cell: line => line.published === undefined ? ['', ''] : count(line.published)},
   {title: 'Delivered', cell: line => count(line.delivered)},
-  {title: 'Waiting', cell: line => count(line.waiting)},
-  {title: 'Lost', cell: line => [(line.lost ? '▲ ' : '') + count(line.lost)[0], line.lost ? line.isLosing === false ? '' : 'bad' : 'zero']},
+  {title: 'Waiting', cell: line => line.waiting === null ? ['–', 'zero'] : count(line.waiting)},
+  {title: 'Lost', cell: line => [(line.lost ? '▲ ' : '') + count(line.lost)[0], line.isLosing ? 'bad' : line.lost ? '' : 'zero']},
 ];
 for (const column of topicColumns) {
   const cell = made('th', column.title === 'Topic' ? '' : 'number muted', column.title);
@@ -597,12 +597,12 @@ for (const column of topicColumns) {
   byId('topic-columns').append(cell);
 }
 
-/** Shows a line for each topic, and below it a line for each subscriber that it has made. */
+/** Shows a line for each topic, and below it a line for each of its subscribers. */
 function showTopics(topics) {
   byId('topics').hidden = !topics.length;
   const lines = topics.flatMap(topic => [
-    {...topic, type: 'scope', name: `${topic.title} · ${counted(topic.subscriberCount, 'subscriber')}`,
-      isLosing: topic.subscribers.some(subscriber => subscriber.isLosing)}, ...topic.subscribers]);
+    {...topic, type: 'scope', name: `${topic.title} · ${counted(topic.subscriberCount, 'subscriber')}`},
+    ...topic.subscribers]);
   const body = byId('topic-rows');
   lines.forEach((line, i) => {
     if (!body.rows[i]) body.append(made('tr'));

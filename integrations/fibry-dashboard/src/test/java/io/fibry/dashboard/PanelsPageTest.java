@@ -157,8 +157,9 @@ class PanelsPageTest {
     for (int i = 0; i < 8; i++) sold.publish("hat");
 
     chromium.until("byId('topic-rows').rows[1].cells[4].className.includes('bad') "
-        + "&& byId('topic-rows').rows[2].cells[2].textContent === '9'");
-    assertEquals("sold · 2 subscribers 9 11 1 ▲ 7,sold/1 0 1 ▲ 7,sold/2 9 0 0",
+        + "&& byId('topic-rows').rows[2].cells[2].textContent === '9' "
+        + "&& byId('topic-rows').rows[2].cells[3].textContent === '0'");
+    assertEquals("sold · 2 subscribers 9 11 1 ▲ 7,sold/1 2 1 ▲ 7,sold/2 9 0 0",
         chromium.value("[...byId('topic-rows').rows].map(row => row.innerText.replace(/\\s+/g, ' ').trim()).join()"));
   }
 

@@ -12,10 +12,7 @@ import io.fibry.dashboard.StorePanel.StoreSample;
 import io.fibry.durable.Durable;
 import io.fibry.net.HttpException;
 import io.fibry.net.HttpRoutes;
-import io.fibry.mailbox.Mailbox;
-import io.fibry.mailbox.Overflow;
 import io.fibry.net.HttpServer;
-import io.fibry.pubsub.Topic;
 import io.fibry.store.folder.FolderStore;
 import io.fibry.support.Patience;
 import io.fibry.time.ManualScheduler;
@@ -167,30 +164,6 @@ class PanelsTest {
         throw new AssertionError(failure);
       }
     });
-  }
-
-  @Test
-  void topicPanelShowsSubscriberThatLosesMessages() throws Exception {
-    var gate = new CountDownLatch(1);
-    var entered = new CountDownLatch(1);
-    Topic<String> topic = Topic.open(scope.named("sold"));
-    topic.subscribe(Mailbox.bounded(1, Overflow.DROP_OLDEST), message -> {
-      entered.countDown();
-      gate.await();
-    });
-    topic.subscribeToLatest(message -> {});
-    topic.publish("1");
-    Patience.await(entered);
-    for (int i = 2; i <= 5; i++) topic.publish("" + i);
-    Patience.eventually(() -> scope.actors().stream().anyMatch(actor -> actor.handled() == 5));
-
-    var text = statistics(options -> options.withTopic(topic));
-
-    assertTrue(text.contains("{\"title\":\"sold\",\"published\":5,\"delivered\":7,\"lost\":3,\"waiting\":1,"
-        + "\"subscriberCount\":2,\"subscribers\":[{\"name\":\"sold/1\",\"delivered\":0,\"lost\":3,\"waiting\":1,"
-        + "\"isLosing\":true},{\"name\":\"sold/2\",\"delivered\":5,\"lost\":0,\"waiting\":0,\"isLosing\":false}]}"),
-        text);
-    gate.countDown();
   }
 
   @Test
