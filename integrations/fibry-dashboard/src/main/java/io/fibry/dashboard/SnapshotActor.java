@@ -8,23 +8,23 @@ import io.fibry.pubsub.Topic;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.ArrayDeque;
-import java.util.Collections;
 import java.util.Deque;
 import java.util.Optional;
 
 /**
  * An actor that takes snapshots of a scope: on request, and once a second while viewers are
  * connected. All viewers get the same text. Without viewers it takes samples, from which the first
- * snapshot of a later viewer has its rates, waits and curves. Samples that take long are followed
- * by long pauses, so they use at most a two-hundredth of one processor. The shortest of three
- * samples counts, because the first sample of a process and a sample on a busy machine take longer
- * than they use a processor. Only the actor uses the fields.
+ * snapshot of a later viewer has its rates, waits and curves. A pause is 200 times as long as the
+ * mean of the last three samples, so samples use at most a two-hundredth of one processor: each
+ * sample counts a third in each of three pauses. After a single long sample on a busy machine,
+ * these are shorter than one pause of 200 times its length. Only the actor uses the
+ * fields.
  */
 final class SnapshotActor {
   private static final Duration PERIOD = Duration.ofSeconds(1);
   static final Duration MIN_PAUSE = Duration.ofSeconds(10); // between two samples
-  private static final int PAUSE_FACTOR = 200; // a pause is at least so many times as long as a sample
-  private static final int MEASURED_SAMPLES = 3;
+  private static final int PAUSE_FACTOR = 200; // how many times as long as the mean sample a pause is at least
+  private static final int MEASURED_SAMPLES = 3; // the last samples, whose mean determines the pause
   private static final long MIN_DISTANCE_NANOS = PERIOD.toNanos() / 2; // between two snapshots that are compared
 
   sealed interface SnapshotMessage {}
@@ -103,10 +103,9 @@ final class SnapshotActor {
 
   private Duration pauseAfter(long nanos) {
     sampleNanos.add(nanos);
-    if (sampleNanos.size() < MEASURED_SAMPLES) return MIN_PAUSE;
-    long cost = Collections.min(sampleNanos);
-    sampleNanos.removeFirst();
-    return Duration.ofNanos(Math.max(MIN_PAUSE.toNanos(), PAUSE_FACTOR * cost));
+    if (sampleNanos.size() > MEASURED_SAMPLES) sampleNanos.removeFirst();
+    long totalNanos = sampleNanos.stream().mapToLong(Long::longValue).sum();
+    return Duration.ofNanos(Math.max(MIN_PAUSE.toNanos(), PAUSE_FACTOR * totalNanos / sampleNanos.size()));
   }
 
   /**
