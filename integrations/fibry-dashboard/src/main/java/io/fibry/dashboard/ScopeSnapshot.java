@@ -155,6 +155,11 @@ final class ScopeSnapshot {
     return report;
   }
 
+  /** Returns whether the scope has closed and has no actors, so that it does not change anymore. */
+  boolean hasEnded() {
+    return isClosed && isComplete && scopes.values().stream().allMatch(totals -> totals.actors == 0);
+  }
+
   boolean isSample() {
     return json.isEmpty();
   }

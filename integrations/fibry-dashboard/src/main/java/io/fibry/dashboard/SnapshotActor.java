@@ -17,8 +17,8 @@ import java.util.Optional;
  * snapshot of a later viewer has its rates, waits and curves. A pause is 200 times as long as the
  * mean of the last three samples, so samples use at most a two-hundredth of one processor: each
  * sample counts a third in each of three pauses. After a single long sample on a busy machine,
- * these are shorter than one pause of 200 times its length. Only the actor uses the
- * fields.
+ * these are shorter than one pause of 200 times its length. The last sample is that of a closed
+ * scope without actors. Only the actor uses the fields.
  */
 final class SnapshotActor {
   private static final Duration PERIOD = Duration.ofSeconds(1);
@@ -97,7 +97,8 @@ final class SnapshotActor {
     try {
       take(start, true);
     } finally {
-      scheduleTick(context, pauseAfter(clock.nanoTime() - start));
+      var pause = pauseAfter(clock.nanoTime() - start);
+      if (lastSnapshot.filter(ScopeSnapshot::hasEnded).isEmpty()) scheduleTick(context, pause);
     }
   }
 

@@ -172,6 +172,43 @@ class SamplesTest {
   }
 
   @Test
+  void closedScopeHasNoSamplesAndIsStillShown() throws Exception {
+    var samples = new AtomicInteger();
+    ActorScope countedScope = Intercepted.of(ActorScope.class, scope, (method, arguments, call) -> {
+      if (method.getName().equals("report")) samples.incrementAndGet();
+      return call.pass();
+    });
+    var entered = new CountDownLatch(1);
+    var busy = scope.named("busy").newActor((String text) -> {
+      entered.countDown();
+      gate.await();
+    });
+    busy.sendMessage("x");
+    Patience.await(entered);
+    try (var dashboard = Dashboard.open(countedScope, 0, options -> options, clock)) {
+      DashboardTest.advance(clock, Duration.ZERO);
+      var closing = Patience.startFiber(scope::close);
+      Patience.eventually(scope::isClosed);
+      DashboardTest.advance(clock, PAUSE);
+      assertEquals(2, samples.get()); // the scope still waits for its actor
+
+      gate.countDown();
+      Patience.awaitEnd(closing);
+      DashboardTest.advance(clock, PAUSE);
+      assertEquals(3, samples.get());
+      DashboardTest.advance(clock, Duration.ofHours(1));
+      assertEquals(3, samples.get());
+
+      try (var events = Web.events(dashboard.port())) {
+        var first = events.event(text -> true);
+        assertTrue(first.contains("\"closed\":true,\"sent\":1,\"handled\":1,"), first);
+        clock.advance(Duration.ofSeconds(1));
+        assertTrue(events.event(text -> true).contains("\"closed\":true,"));
+      }
+    }
+  }
+
+  @Test
   void ratesOfIdleActorsAreUnknownIfThereAreTooManyForSample() throws Exception {
     for (int i = 0; i < ScopeSnapshot.MAX_SAMPLED; i++) scope.anonymous().newActor((String text) -> {});
     var echo = scope.named("echo").newActorWithReturn((String text) -> text);
