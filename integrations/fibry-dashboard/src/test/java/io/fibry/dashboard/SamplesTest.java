@@ -58,6 +58,7 @@ class SamplesTest {
     try (var dashboard = open(options -> options.withRoutes("api", server))) {
       for (int i = 0; i < 20; i++) echo.ask("x");
       Web.get(server.port(), "/");
+      Patience.eventually(() -> server.stats().getFirst().answered() == 1);
       assertTrue(scope.awaitQuiescence(Patience.LONG));
       DashboardTest.advance(clock, PAUSE);
       for (int i = 0; i < 30; i++) echo.ask("x");
@@ -213,6 +214,7 @@ class SamplesTest {
     for (int i = 0; i < ScopeSnapshot.MAX_SAMPLED; i++) scope.anonymous().newActor((String text) -> {});
     var echo = scope.named("echo").newActorWithReturn((String text) -> text);
     echo.ask("x");
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
     var entered = new CountDownLatch(1);
     scope.named("busy").newActor((String text) -> {
       entered.countDown();
