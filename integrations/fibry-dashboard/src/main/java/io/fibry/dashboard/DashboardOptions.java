@@ -146,8 +146,8 @@ public final class DashboardOptions implements Cloneable {
 
   /**
    * Changes how long an exchange of a route may take. A route is slow, and shown among the
-   * problems, if at least 1 % of its exchanges within the last minute, and at least two, took
-   * longer. The server counts times in buckets, so the limit is rounded up to the bound of a
+   * problems, if at least 1 % of its successes in the last 30 to 60 seconds, and at least two, took
+   * longer. Successes are responses with a status below 400. The server counts times in buckets, so the limit is rounded up to the bound of a
    * bucket. Exchanges of more than 10 seconds are not counted, because event streams take so long.
    *
    * @param limit by default one second; more than zero. If it is 10 seconds or more, a route is
@@ -185,8 +185,8 @@ public final class DashboardOptions implements Cloneable {
 
   /**
    * Adds a table with the routes of an HTTP server: the counts of their responses by status, and
-   * the rate and times of the last minute. A route is among the problems if at least 1 % of its
-   * responses within the last minute had a status of 500 or above, if it is
+   * the rate and times of the last 30 to 60 seconds. A route is among the problems if at least 1 %
+   * of its responses in this time had a status of 500 or above, if it is
    * {@linkplain #withSlowLimit slow}, or if a handler is {@linkplain #withHandlingLimit stuck}.
    * {@snippet class="io.fibry.dashboard.JavadocSnippetsTest" region="panels"}
    *
@@ -217,7 +217,7 @@ public final class DashboardOptions implements Cloneable {
    *
    * @param name the name of the store on the page
    * @param store the store; the dashboard does not close it. Its actors with pending messages are
-   * counted once a second while a page is open, and otherwise every ten seconds
+   * counted once a second while a page is open, and otherwise every ten seconds or more seldom
    * @return a changed copy
    */
   @SuppressWarnings("exports") // the module io.fibry.durable is optional

@@ -11,8 +11,8 @@ enum RouteProblem {
   /** At least 1 % of the recent responses had the status 503. */
   UNAVAILABLE,
   /**
-   * At least 1 % of the recent exchanges, and at least two, took longer than the slow limit. Or the
-   * route was stuck within the last minute.
+   * At least 1 % of the recent successes (a status below 400), and at least two, took longer than
+   * the slow limit. Or the route was stuck within the last minute.
    */
   SLOW;
 

@@ -11,7 +11,7 @@ import java.util.Map;
 /**
  * A route of an HTTP server: its counts, and how they have changed. Rates and percentiles are of
  * the time since the older of two base lines. A base line is replaced after 30 seconds, so this
- * time is 30 to 60 seconds, or less at the beginning. Immutable.
+ * time is 30 to 60 seconds; less at the beginning, and longer if samples are rarer. Immutable.
  *
  * @param older the counts of the older base line
  * @param olderNanos the age of the older base line
@@ -27,7 +27,7 @@ record RouteTrend(RouteStats older, long olderNanos, RouteStats newer, long newe
   private static final long PERIOD_NANOS = Duration.ofSeconds(30).toNanos();
   private static final long RECENT_NANOS = Duration.ofMinutes(1).toNanos();
   private static final int MIN_PERCENT = 1; // so that one error among many responses is no problem
-  private static final int MIN_SLOW = 2; // exchanges, because the first of a process may be slow
+  private static final int MIN_SLOW = 2; // successes, because the first of a process may be slow
 
   /**
    * The limits that make a route a problem.
