@@ -223,7 +223,8 @@ final class ScopeSnapshot {
             "perSecond", ActorRow.rounded(totals.perSecond), "failed", totals.failed, "refused", totals.refused)));
     var groups = new IdleGroups(rows);
     return JsonText.of(JsonText.object("scope", report.scope(), "closed", isClosed, "sent", report.sent(), "handled",
-        report.handled(), "handling", report.handling(), "waiting", report.queued(), "unhandled", reasons, "perSecond",
+        report.handled(), "handling", report.handling(), "waiting", report.queued(), "restarted", report.restarted(),
+        "suspended", report.suspended(), "unhandled", reasons, "perSecond",
         rates, "running", report.unresponsive(), "problems", problems, "actors", rows.size(), "scopes", scopeMaps,
         "groups", groups.maps(), "rows", maps(rows, groups::indexOf), "deadLetters", letters.groups(), "cycles",
         letters.cycles(), "process", ProcessStats.asMap(), "panels",

@@ -310,6 +310,8 @@ function showRows() {
   set(byId('shown'), filtered ? `${number(rows.length)} found`
     : rows.length < statistics.actors ? `the ${number(rows.length)} busiest of ${number(statistics.actors)}`
     : `${number(rows.length)} in ${statistics.scopes.length} ${statistics.scopes.length === 1 ? 'scope' : 'scopes'}`);
+  set(byId('restarts'), [statistics.restarted ? counted(statistics.restarted, 'restart') : '',
+    statistics.suspended ? number(statistics.suspended) + ' suspended now' : ''].filter(Boolean).join(' · '));
   for (const column of columns) {
     set(column.button, column.title + (sorted === column ? falling ? ' ▼' : ' ▲' : ''));
     if (sorted === column) column.head.setAttribute('aria-sort', falling ? 'descending' : 'ascending');
@@ -544,7 +546,7 @@ function newServer() {
   });
   const thead = made('thead');
   thead.append(heads);
-  table.append(made('caption', '', 'Counts since the server was opened. Rates and percentiles of the last minute.'),
+  table.append(made('caption', '', 'Counts since the server was opened. Rates and times of the last 30 to 60 seconds.'),
     thead, made('tbody'));
   const scroll = made('div', 'scroll');
   scroll.append(table);

@@ -78,7 +78,8 @@ class DashboardTest {
       var text = statistics(dashboard);
 
       assertTrue(
-          text.contains("{\"scope\":\"app\",\"closed\":false,\"sent\":1,\"handled\":1,\"handling\":0,\"waiting\":0,"),
+          text.contains("{\"scope\":\"app\",\"closed\":false,\"sent\":1,\"handled\":1,\"handling\":0,\"waiting\":0,"
+              + "\"restarted\":0,\"suspended\":0,\"unhandled\":{"),
           text);
       assertTrue(text.contains("\"actors\":1,\"scopes\":[{\"names\":[\"app\"],\"actors\":0,"), text);
       assertTrue(text.contains("{\"names\":[\"app\",\"outer\"],\"actors\":0,"), text);
@@ -89,6 +90,25 @@ class DashboardTest {
               + "\"perSecond\":null,\"failed\":0,\"refused\":0,\"busyMillis\":0,\"busyExact\":true,\"state\":\"idle\","
               + "\"doing\":\"idle\"}]"),
           text);
+    }
+  }
+
+  @Test
+  void statisticsCountRestartsAndSuspendedActors() throws Exception {
+    scope.named("restarts").onFailure(FailurePolicy.restart().withoutLog()).newActor((Integer number) -> {
+      if (number < 0) throw new IllegalStateException("planned");
+    }).sendMessage(-1);
+    scope.named("waits").onFailure(FailurePolicy.restart().withBackoff(Duration.ofHours(1), Duration.ofHours(1))
+        .withoutLog()).newActor((Integer number) -> {
+          throw new IllegalStateException("planned");
+        }).sendMessage(1);
+    Patience.eventually(() -> scope.report().restarted() > 0 && scope.report().suspended() == 1
+        && scope.report().unhandled().get(DeadLetter.Reason.FAILED) == 2 && scope.report().handling() == 0);
+
+    try (var dashboard = Dashboard.open(scope, 0)) {
+      var text = statistics(dashboard);
+
+      assertTrue(text.contains("\"restarted\":" + scope.report().restarted() + ",\"suspended\":1,"), text);
     }
   }
 

@@ -250,6 +250,15 @@ class PageTest {
   }
 
   @Test
+  void restartsAreShownAboveActors() throws Exception {
+    show("");
+
+    // in one script, because the server sends a snapshot each second
+    assertEquals("|1 restart|4 restarts · 1 suspended now", chromium.value("[[0, 0], [1, 0], [4, 1]].map(([restarted, "
+        + "suspended]) => (show({...statistics, restarted, suspended}), byId('restarts').innerText)).join('|')"));
+  }
+
+  @Test
   void problemIsShownWholeInTableAndOnPhone() throws Exception {
     scope.named("till with a long name, as many actors of other programs have").onFailure(FailurePolicy.restart()
         .withBackoff(Duration.ofHours(1), Duration.ofHours(1)).withoutLog()).newActor((String text) -> {
