@@ -29,10 +29,12 @@ public interface EncodedAsk {
 
   /**
    * Encodes the answer, before the handler continues. So the asker sees no later change of the
-   * object. Called by the thread that completes the request, in most cases the thread of the actor.
+   * object. Called by each thread that completes the request, in most cases the thread of the
+   * actor. The result is ignored if the request was settled meanwhile, for example by its limit.
    *
    * @param answer the answer of the handler
-   * @return the result for the asker. If this method throws, the request fails with the exception
+   * @return the result for the asker. If this method throws anything, the request fails with it,
+   * and the handler continues
    */
   Object encode(Object answer);
 

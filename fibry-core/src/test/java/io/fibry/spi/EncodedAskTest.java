@@ -23,6 +23,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class EncodedAskTest {
   private record Question(String text) implements Request<Question, String> {}
@@ -31,11 +33,14 @@ class EncodedAskTest {
   private final ActorScope scope = ActorSystem.openScope("encoded-ask-test");
   private final List<String> events = new CopyOnWriteArrayList<>(); // of one ask
   private final CountDownLatch isBegun = new CountDownLatch(1);
+  private final CountDownLatch isEncoding = new CountDownLatch(1);
+  private final CountDownLatch mayEncode = new CountDownLatch(1);
   private final Actor<Question> actor = scope.anonymous().newActor(this::handle);
   private final CompletableFuture<String> promise = new CompletableFuture<>();
 
   @AfterEach
   void close() {
+    mayEncode.countDown();
     scope.close();
   }
 
@@ -75,7 +80,16 @@ class EncodedAskTest {
 
     @Override
     public Object encode(Object answer) {
-      if (answer.equals("bug")) throw new AssertionError("a bug of the encoding");
+      switch (answer.toString()) {
+        case "bug" -> throw new AssertionError("a bug of the encoding");
+        case "endless" -> throw new StackOverflowError("a recursive answer");
+        case "large" -> throw new OutOfMemoryError("a large answer");
+        case "slow" -> {
+          isEncoding.countDown();
+          Patience.await(mayEncode);
+        }
+        default -> {}
+      }
       events.add("encoded");
       return "<" + answer + ">";
     }
@@ -113,6 +127,60 @@ class EncodedAskTest {
   void failuresOfHandlerAndOfEncodingAreResults() {
     assertEquals("java.lang.IllegalStateException: no money", ask("fail").toString());
     assertEquals("java.lang.AssertionError: a bug of the encoding", ask("bug").toString());
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"endless", "large"})
+  void answerThatCannotBeEncodedDoesNotFailActor(String answer) {
+    assertTrue(ask(answer).toString().contains("answer"));
+
+    assertEquals("<text>", ask("text"));
+    assertEquals(2, Patience.value(actorEvents()).stream().filter("handled"::equals).count());
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void limitPassesWhileAnswerIsEncoded(boolean isPromised) {
+    var outcome = Patience.callOnFiber(() -> ask(isPromised ? "promise" : "slow"));
+    if (isPromised) completePromise("slow");
+    Patience.await(isEncoding);
+
+    clock.advance(Duration.ofSeconds(5));
+
+    assertSame(AskTimeoutException.class, Patience.failure(outcome).getClass());
+    mayEncode.countDown();
+    assertEquals("<text>", ask("text"));
+  }
+
+  /** Completes the promise on another thread, after the handler has returned. */
+  private void completePromise(String answer) {
+    Patience.await(isBegun);
+    Patience.value(actorEvents());
+    Patience.startFiber(() -> promise.complete(answer));
+  }
+
+  @Test
+  void interruptCancelsRequestWhileAnswerIsEncoded() {
+    var outcome = new CompletableFuture<CancellationException>();
+    var asker = Patience.startFiber(() -> assertThrows(CancellationException.class, () -> ask("slow")), outcome);
+    Patience.await(isEncoding);
+    Patience.awaitParked(asker);
+
+    asker.interrupt();
+
+    assertTrue(Patience.value(outcome).getMessage().startsWith("interrupted while waiting"));
+  }
+
+  @Test
+  void killFailsPromisedRequestWhileAnswerIsEncoded() {
+    var outcome = Patience.callOnFiber(() -> ask("promise"));
+    completePromise("slow");
+    Patience.await(isEncoding);
+
+    Patience.awaitEnd(Patience.startFiber(actor::kill));
+
+    Patience.awaitEnd(actor::waitForExit);
+    assertTrue(Patience.value(outcome).toString().contains("ended (Killed)"));
   }
 
   @Test

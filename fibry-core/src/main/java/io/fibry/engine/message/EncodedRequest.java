@@ -3,9 +3,9 @@ package io.fibry.engine.message;
 import io.fibry.spi.EncodedAsk;
 
 /**
- * A request whose result is encoded by the thread that completes it. SETTLED is set before the
- * encoding, so only one thread encodes, and a limit or an interrupt that comes later waits for the
- * result.
+ * A request whose answer is encoded by the thread that completes it, before that thread settles the
+ * request. Encoding runs code of users, and code that waits must not delay a limit, an interrupt of
+ * the asker, or a kill. These settle the request meanwhile, and then the encoded answer is ignored.
  */
 public final class EncodedRequest extends RequestFuture<Object> {
   private final EncodedAsk ask;
@@ -15,20 +15,29 @@ public final class EncodedRequest extends RequestFuture<Object> {
     this.ask = ask;
   }
 
-  /** Encodes the result. An expired request keeps its marker: its asker makes the exception. */
   @Override
-  void set(Object value, Throwable failure) {
-    if (failure == RequestFailures.EXPIRED) super.set(null, failure);
-    else super.set(failure == null ? encode(value) : ask.encodeFailure(failure), null);
+  public void finish(Object value) {
+    if (isDone()) return;
+    Object encoded;
+    try {
+      encoded = ask.encode(value);
+    } catch (Throwable failure) { // no failure of the handler, which has succeeded
+      fail(failure);
+      return;
+    }
+    super.finish(encoded);
   }
 
-  private Object encode(Object value) {
-    try {
-      return ask.encode(value);
-    } catch (VirtualMachineError fatal) { // the caller has more stack, and fails the request
-      throw fatal;
-    } catch (Throwable failure) { // such as an AssertionError of an accessor
-      return ask.encodeFailure(failure);
-    }
+  @Override
+  public void fulfill(Object value, Throwable failure) {
+    if (failure == null) finish(value);
+    else super.fulfill(null, failure);
+  }
+
+  /** Completes the future. An expired request keeps its marker: its asker makes the exception. */
+  @Override
+  void set(Object value, Throwable failure) {
+    if (failure == null || failure == RequestFailures.EXPIRED) super.set(value, failure);
+    else super.set(ask.encodeFailure(failure), null);
   }
 }
