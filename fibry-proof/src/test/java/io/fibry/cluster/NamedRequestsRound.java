@@ -118,7 +118,10 @@ final class NamedRequestsRound {
 
   // ---- the end of an offer
 
-  /** The actor ends as soon as its offer was withdrawn, and no later request may find it ended. */
+  /**
+   * The actor ends as soon as its offer was withdrawn. No later request may find it ended, and no
+   * request may overtake an earlier one.
+   */
   void playWithdrawal() throws InterruptedException {
     var lateRequests = new ArrayList<Integer>();
     try (var node = join()) {
@@ -127,7 +130,9 @@ final class NamedRequestsRound {
       var askers = new ArrayList<Thread>();
       for (int i = 0; i < SENDERS; i++) {
         int sender = i;
-        askers.add(Thread.ofVirtual().start(() -> ask(node.actor("counter", Entry.class), sender, lateRequests)));
+        var askerRandom = random.split();
+        askers.add(Thread.ofVirtual()
+            .start(() -> ask(node.actor("counter", Entry.class), sender, askerRandom, lateRequests)));
       }
       Thread.yield();
       offer.close();
@@ -135,11 +140,15 @@ final class NamedRequestsRound {
       for (var asker : askers) asker.join();
     }
     assertEquals(List.of(), lateRequests, "senders of late requests");
+    arrived.forEach((sender, numbers) -> assertEquals(numbers.stream().sorted().distinct().toList(), numbers,
+        "order of sender " + sender));
   }
 
-  private static void ask(Actor<Entry> counter, int sender, List<Integer> lateRequests) {
+  private static void ask(Actor<Entry> counter, int sender, SplittableRandom random, List<Integer> lateRequests) {
     try {
-      for (int number = 0; number < MESSAGES; number++) counter.ask(new Count(sender, number));
+      for (int number = 0; number < MESSAGES; number++)
+        if (random.nextInt(3) == 0) counter.sendMessageReturn(new Count(sender, number), LIMIT);
+        else counter.ask(new Count(sender, number));
     } catch (UnavailableException withdrawn) { // as expected
     } catch (ActorStoppedException late) {
       lateRequests.add(sender);

@@ -122,9 +122,9 @@ public final class ExposedActor<M> extends ForwardingExitable<ExposedActor<M>> {
   }
 
   private void stopListening() {
+    directRoute.ifPresent(DirectRoute::close); // first, so that no request overtakes messages that arrive
     arrivals.close(); // returns when the messages that were sent to this node have arrived
     isEnding = true;
-    directRoute.ifPresent(DirectRoute::close);
   }
 
   // ---- messages
