@@ -161,10 +161,12 @@ class DirectRouteTest {
     }
   }
 
-  @Test
-  void requestTakesNetworkIfActorMayMakeSendersWait() {
+  /** Senders may wait for capacity, or call a listener of dead letters. */
+  @ParameterizedTest
+  @EnumSource(value = Overflow.class, names = {"BLOCK", "DROP_OLDEST"})
+  void requestTakesNetworkIfSendMayWaitOrCallListener(Overflow overflow) {
     try (var node = Cluster.local("shop")) {
-      assertEquals(1, expose(node, Mailbox.bounded(8, Overflow.BLOCK)).ask(new Pending()));
+      assertEquals(1, expose(node, Mailbox.bounded(8, overflow)).ask(new Pending()));
     }
   }
 

@@ -16,6 +16,13 @@ public interface PromptReceiver {
   boolean acceptsPromptly();
 
   /**
+   * {@return whether a request that captures no context is also sent without a call of a listener
+   * on the sender's thread} The answer never changes. A mailbox that drops its oldest message calls
+   * listeners of dead letters.
+   */
+  boolean sendsWithoutUserCode();
+
+  /**
    * {@return whether the actor handles no message, and no message waits} If so, the actor has
    * handled all earlier messages of the calling thread, unless they were withdrawn.
    */

@@ -24,8 +24,9 @@ import java.util.concurrent.locks.StampedLock;
  * exceptions.
  * Thread-safe.
  *
- * <p>The route is only for actors to which a thread can send without a wait, and for scopes without
- * context propagators. An asker takes the relay if an earlier message of its thread may be in
+ * <p>The route is only for actors to which a thread can send without a wait and without code of
+ * users ({@link PromptReceiver#sendsWithoutUserCode}), and for scopes without context propagators.
+ * So a listener of dead letters that closes the offer does not wait for its own thread. An asker takes the relay if an earlier message of its thread may be in
  * flight ({@link RemoteSender#hasDelivered}). A request that cannot be decoded, is too large, or
  * would close a cycle of waits also goes to the relay, which reports the failure.
  *
@@ -58,7 +59,7 @@ public final class DirectRoute<M> {
   static <M> Optional<DirectRoute<M>> open(NodeContext nodeContext, InboundDispatcher<M> dispatcher,
       Actor<? super M> actor) {
     return nodeContext.transport().isOfOnlyNode() && actor instanceof PromptReceiver receiver
-        && receiver.acceptsPromptly() && !nodeContext.blockBuilder().hasPropagators()
+        && receiver.sendsWithoutUserCode() && !nodeContext.blockBuilder().hasPropagators()
         && !BlockBuilder.of(ActorSystem.beside(actor)).hasPropagators()
             ? Optional.of(new DirectRoute<>(nodeContext, dispatcher, receiver)) : Optional.empty();
   }

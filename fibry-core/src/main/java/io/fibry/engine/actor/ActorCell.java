@@ -58,6 +58,11 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
   }
 
   @Override
+  public boolean sendsWithoutUserCode() {
+    return acceptsPromptly();
+  }
+
+  @Override
   public boolean execAsync(Handler<Object> code) {
     return sendMessage(Objects.requireNonNull(code, "code"));
   }

@@ -239,6 +239,11 @@ class GuardedCell extends ActorCell {
     return super.acceptsPromptly() && queue.mailbox().overflow() != Overflow.BLOCK;
   }
 
+  @Override
+  public boolean sendsWithoutUserCode() {
+    return super.sendsWithoutUserCode() && queue.mailbox().overflow() != Overflow.DROP_OLDEST; // see `drop`
+  }
+
   // ---- drain
 
   @Override
