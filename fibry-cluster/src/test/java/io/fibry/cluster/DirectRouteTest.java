@@ -58,6 +58,23 @@ class DirectRouteTest {
   record Buggy() implements Entry, Request<Buggy, BuggyAnswer> {}
   record End() implements Entry, Request<End, Done> {}
 
+  /** A request of which each process has one object. */
+  enum Single implements Entry, Request<Single, SecretAnswer> {
+    ONLY
+  }
+
+  /** An answer that only the actor can create. */
+  record SecretAnswer(String text) {
+    SecretAnswer {
+      if (!text.equals("secret")) throw new IllegalArgumentException("a bug of the constructor");
+    }
+
+    @Override
+    public String text() {
+      return "known";
+    }
+  }
+
   /** A request that only its sender can create. */
   record Unreadable(boolean isSent) implements Entry, Request<Unreadable, Done> {
     private static final ThreadLocal<Boolean> MAY_CREATE = ThreadLocal.withInitial(() -> false);
@@ -134,6 +151,7 @@ class DirectRouteTest {
             case Large large -> context.reply(large, new Lines(List.of("x".repeat(large.size))));
             case Padded padded -> context.reply(padded, Done.DONE);
             case Buggy buggy -> context.reply(buggy, new BuggyAnswer("text"));
+            case Single single -> context.reply(single, new SecretAnswer("secret"));
             case Unreadable unreadable -> context.reply(unreadable, Done.DONE);
             case End end -> {
               context.replyWhen(end, new CompletableFuture<>());
@@ -331,6 +349,21 @@ class DirectRouteTest {
 
       assertEquals(describe(assertThrows(RuntimeException.class, () -> failing.request.accept(networkLog))),
           describe(failure));
+    }
+  }
+
+  @Test
+  void unreadableAnswerToEnumHasFailureOfDecodingAsCause() {
+    try (var node = Cluster.local("shop");
+        var networkNode = Cluster.join("shop", MemoryNetwork.create(), options -> options.withNode("a"))) {
+      var log = expose(node, Mailbox.unbounded());
+      var networkLog = expose(networkNode, Mailbox.unbounded());
+
+      var failure = assertThrows(UnavailableException.class, () -> log.ask(Single.ONLY));
+
+      var expected = assertThrows(UnavailableException.class, () -> networkLog.ask(Single.ONLY));
+      assertEquals(describe(expected), describe(failure));
+      assertEquals(expected.getCause().toString(), failure.getCause().toString());
     }
   }
 

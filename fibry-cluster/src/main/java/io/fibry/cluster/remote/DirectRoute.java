@@ -108,18 +108,21 @@ public final class DirectRoute<M> {
     var jfrEvent = ClusterEvents.beginRequest();
     Throwable failure = null;
     try {
-      return answer(outbound, message, actor.askEncoded(message, ask));
-    } catch (RequestException thrown) {
-      var mapped = thrown.request() == message ? ReplyCodec.localFailure(outbound, message, thrown, nodeContext)
-          : thrown;
-      failure = mapped;
-      throw mapped;
+      return answer(outbound, message, send(outbound, message, ask));
     } catch (Throwable thrown) {
       failure = thrown;
       throw thrown;
     } finally {
       if (jfrEvent != null)
         ClusterEvents.endRequest(jfrEvent, outbound.address().actor(), outbound.request(), 1, failure);
+    }
+  }
+
+  private Object send(OutboundAsk<?> outbound, M message, DirectAsk ask) {
+    try {
+      return actor.askEncoded(message, ask);
+    } catch (RequestException thrown) {
+      throw thrown.request() == message ? ReplyCodec.localFailure(outbound, message, thrown, nodeContext) : thrown;
     }
   }
 
