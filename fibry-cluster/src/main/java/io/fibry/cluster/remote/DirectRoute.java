@@ -87,9 +87,9 @@ public final class DirectRoute<M> {
     } catch (Throwable failure) { // the relay will report it
       return Optional.empty();
     }
-    long stamp = lock.tryReadLock();
-    if (stamp == 0) return Optional.empty(); // the route is being closed
-    var ask = new DirectAsk(outbound.request(), limit, withSelf(waitingAskers), stamp);
+    var ask = new DirectAsk(outbound.request(), limit, withSelf(waitingAskers));
+    ask.stamp = lock.tryReadLock(); // last, because no memory may be missing to make the object
+    if (ask.stamp == 0) return Optional.empty(); // the route is being closed
     try {
       return isClosed ? Optional.empty() : Optional.of(ask(outbound, message, ask));
     } finally {
@@ -144,13 +144,12 @@ public final class DirectRoute<M> {
     private final Object request;
     private final Duration limit;
     private final List<String> askers;
-    private long stamp; // of the lock; 0 when it was unlocked
+    private long stamp; // of the lock; 0 before it is locked, and when it was unlocked
 
-    DirectAsk(Object request, Duration limit, List<String> askers, long stamp) {
+    DirectAsk(Object request, Duration limit, List<String> askers) {
       this.request = request;
       this.limit = limit;
       this.askers = askers;
-      this.stamp = stamp;
     }
 
     @Override
@@ -170,9 +169,9 @@ public final class DirectRoute<M> {
 
     @Override
     public void onSent() {
-      if (stamp == 0) return;
-      lock.unlockRead(stamp);
+      long heldStamp = stamp;
       stamp = 0;
+      if (heldStamp != 0) lock.unlockRead(heldStamp);
     }
 
     @Override
