@@ -13,6 +13,7 @@ import io.fibry.ActorSystem;
 import io.fibry.AskTimeoutException;
 import io.fibry.Request;
 import io.fibry.support.Patience;
+import io.fibry.testing.Recorder;
 import io.fibry.time.ManualScheduler;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
@@ -181,6 +182,19 @@ class EncodedAskTest {
 
     Patience.awaitEnd(actor::waitForExit);
     assertTrue(Patience.value(outcome).toString().contains("ended (Killed)"));
+  }
+
+  @Test
+  void eventNamesFailureThatIsResult() {
+    Recorder.assumePresent();
+    try (var recorder = Recorder.of("fibry.AskWait")) {
+      ask("text");
+      ask("fail");
+      ask("bug");
+
+      assertEquals(List.of("answered", IllegalStateException.class.getName(), AssertionError.class.getName()),
+          recorder.events(actor.name()).stream().map(event -> event.getString("outcome")).toList());
+    }
   }
 
   @Test

@@ -239,7 +239,9 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
       request.hasDeclaredType = true;
       send(request, message, deadline);
       ask.onSent();
-      return request.await(message, deadline, asker);
+      Object result = request.await(message, deadline, asker);
+      failure = request.encodedFailure();
+      return result;
     } catch (Throwable thrown) {
       failure = thrown;
       throw thrown;

@@ -9,6 +9,8 @@ import io.fibry.spi.EncodedAsk;
  */
 public final class EncodedRequest extends RequestFuture<Object> {
   private final EncodedAsk ask;
+  // null if there is none; written by the thread that completes the future, then read by the asker
+  private Throwable encodedFailure;
 
   public EncodedRequest(Recipient recipient, Object message, Baggage baggage, EncodedAsk ask) {
     super(recipient, message, baggage, true);
@@ -38,6 +40,17 @@ public final class EncodedRequest extends RequestFuture<Object> {
   @Override
   void set(Object value, Throwable failure) {
     if (failure == null || failure == RequestFailures.EXPIRED) super.set(value, failure);
-    else super.set(ask.encodeFailure(failure), null);
+    else {
+      encodedFailure = failure;
+      super.set(ask.encodeFailure(failure), null);
+    }
+  }
+
+  /**
+   * Returns the failure that is encoded in the result; null if the result is an answer. Called by
+   * the asker, which has got the result.
+   */
+  public Throwable encodedFailure() {
+    return encodedFailure;
   }
 }
