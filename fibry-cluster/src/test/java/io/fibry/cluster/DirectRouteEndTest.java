@@ -89,6 +89,7 @@ class DirectRouteEndTest {
       Patience.await(isDropped);
       mayContinue.countDown();
       assertEquals(Done.DONE, Patience.value(answer));
+      Patience.awaitEnd(offer.join()::waitForExit);
     }
   }
 

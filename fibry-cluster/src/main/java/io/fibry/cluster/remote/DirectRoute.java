@@ -88,7 +88,7 @@ public final class DirectRoute<M> {
       return Optional.empty();
     }
     var ask = new DirectAsk(outbound.request(), limit, withSelf(waitingAskers));
-    ask.stamp = lock.tryReadLock(); // last, because no memory may be missing to make the object
+    ask.stamp = lock.tryReadLock(); // after the allocations, which may fail
     if (ask.stamp == 0) return Optional.empty(); // the route is being closed
     try {
       return isClosed ? Optional.empty() : Optional.of(ask(outbound, message, ask));

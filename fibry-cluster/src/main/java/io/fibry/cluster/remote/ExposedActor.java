@@ -26,7 +26,8 @@ import java.util.Optional;
  * {@link PromptReceiver}. Otherwise the messages wait in the mailbox of a second actor, the gate,
  * until the offered actor has capacity. The gate refuses messages when it is full; messages that
  * pass no gate are bounded by the mailbox of the offered actor only. When the offer ends, its
- * subscription ends first, so that the actor still gets the messages that have arrived.
+ * direct route ends first, and then its subscription. So the actor still gets the messages that
+ * have arrived, and no request overtakes them.
  */
 public final class ExposedActor<M> extends ForwardingExitable<ExposedActor<M>> {
   private static final int MAX_WAITING = 4_096; // messages in the mailbox of the gate
