@@ -24,8 +24,8 @@ import java.util.concurrent.atomic.AtomicReference;
  * <p><b>No timer is lost.</b> The thread of a timer that fires may remove it before it was added.
  * Such a timer has no link {@code newer} and is not the newest, so no link is written. The adding
  * thread sees the mark in most cases, and removes the timer once more. There is no fence between
- * the mark and the reads of its writer, so each of the two threads may miss the writes of the other.
- * The timer then leaves when the next timer is added, or one of its neighbors is removed.
+ * the mark and the reads of its writer, so each of the two threads may miss the other's writes. The
+ * timer then leaves when the next timer is added, or one of its neighbors is removed.
  *
  * <p><b>Removed timers leave.</b> If two threads remove neighbors at the same time, one of the two
  * may stay linked until one of its neighbors is removed. Such a timer has no message. The link
