@@ -27,7 +27,7 @@ class MonitoringFilesTest {
   private static final Pattern RULE = Pattern.compile("""
        {6}- alert: (\\w+)
        {8}expr: ([^\\n]+)
-       {8}for: \\d+m
+       {8}for: (\\d+)m
        {8}labels:
        {10}severity: (?:page|ticket)
        {8}annotations:
@@ -42,7 +42,7 @@ class MonitoringFilesTest {
   @TempDir
   Path folder;
 
-  private record Rule(String alert, String expression, String summary, String action) {}
+  private record Rule(String alert, String expression, int minutes, String summary, String action) {}
 
   private interface Check {
     void run(PromQl promQl) throws Exception;
@@ -66,7 +66,8 @@ class MonitoringFilesTest {
     var rules = new ArrayList<Rule>();
     var matcher = RULE.matcher(text).region(start, text.length());
     while (matcher.lookingAt()) {
-      rules.add(new Rule(matcher.group(1), matcher.group(2), matcher.group(3), matcher.group(4)));
+      rules.add(new Rule(matcher.group(1), matcher.group(2), Integer.parseInt(matcher.group(3)), matcher.group(4),
+          matcher.group(5)));
       matcher.region(matcher.end(), text.length());
     }
     assertEquals("", text.substring(matcher.regionStart()), "the text after the last rule that this test can read");
@@ -96,6 +97,13 @@ class MonitoringFilesTest {
         assertTrue(rule.summary.contains("{{ $labels.name }}"), alert);
       }
     });
+  }
+
+  /** A rule with both would fire after twice the time that its text says. */
+  @Test
+  void noAlertOfWindowAlsoWaits() throws Exception {
+    assertEquals(List.of(), rules().stream()
+        .filter(rule -> rule.expression.contains("_over_time(") && rule.minutes > 0).map(Rule::alert).toList());
   }
 
   @Test
