@@ -21,10 +21,10 @@ final class ActorSubscriber<M> extends Subscriber<M> {
     return actor.name();
   }
 
-  /** The only sender of an actor of the topic is the topic, so all other refusals are drops. */
+  /** Returns 0 for a user's actor, whose mailbox also drops messages of other senders. */
   @Override
-  long dropped(long refusedDeliveries) {
-    return userActor == null ? Math.max(0, topic.refusedBy(actor) - refusedDeliveries) : 0;
+  long dropped() {
+    return userActor == null ? topic.droppedBy(actor) : 0;
   }
 
   @Override

@@ -101,8 +101,8 @@ final class ActorTopic<M> extends ForwardingGroup<Topic<M>> implements Topic<M>,
   }
 
   @Override
-  public long refusedBy(Actor<?> actor) {
-    return BlockBuilder.of(builder).refusedBy(actor);
+  public long droppedBy(Actor<?> actor) {
+    return BlockBuilder.of(builder).droppedBy(actor);
   }
 
   @Override

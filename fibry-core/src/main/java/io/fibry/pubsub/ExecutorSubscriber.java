@@ -36,7 +36,7 @@ final class ExecutorSubscriber<M> extends Subscriber<M> {
   }
 
   @Override
-  long dropped(long refusedDeliveries) {
+  long dropped() {
     return 0;
   }
 

@@ -20,8 +20,8 @@ abstract class Subscriber<M> implements Subscription {
     /** Counts a delivery, which the subscriber has accepted or refused. */
     void countDelivery(boolean isAccepted);
 
-    /** Returns how many messages the mailbox of an actor has refused or dropped. */
-    long refusedBy(Actor<?> actor);
+    /** Returns how many messages the mailbox of an actor has accepted and dropped later. */
+    long droppedBy(Actor<?> actor);
 
     /** Returns whether even messages that were published before the end stay undelivered. */
     boolean isDiscardingQueued();
@@ -75,13 +75,13 @@ abstract class Subscriber<M> implements Subscription {
   }
 
   final SubscriberStats stats() {
-    return new SubscriberStats(name(), delivered.sum(), refused.sum(), dropped(refused.sum()));
+    return new SubscriberStats(name(), delivered.sum(), refused.sum(), dropped());
   }
 
   abstract String name();
 
   /** Returns how many delivered messages were dropped later, if that is known. */
-  abstract long dropped(long refusedDeliveries);
+  abstract long dropped();
 
   /** Offers a message. Returns false if it became a dead letter. */
   abstract boolean offer(M message);

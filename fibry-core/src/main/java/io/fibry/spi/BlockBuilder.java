@@ -172,11 +172,12 @@ public interface BlockBuilder<M> extends ActorBuilder<M> {
   ContextPropagator.StepObservation beginStep(ContextPropagator.HandlerStep step);
 
   /**
-   * {@return how many messages the mailbox of an actor has refused or dropped}
+   * {@return how many messages the mailbox of an actor has accepted and dropped later, because it
+   * was full} This count never shrinks.
    *
    * @param actor an actor that a builder of this library has made; 0 for any other
    */
-  long refusedBy(Actor<?> actor);
+  long droppedBy(Actor<?> actor);
 
   /** {@return the scope in which the actors are made} */
   ActorScope scope();

@@ -273,8 +273,8 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
   }
 
   @Override
-  public long refusedBy(Actor<?> actor) {
-    return actor instanceof Cell cell ? cell.refused() : 0;
+  public long droppedBy(Actor<?> actor) {
+    return actor instanceof GuardedCell cell ? cell.dropped() : 0;
   }
 
   @Override

@@ -37,8 +37,12 @@ class GuardedCell extends ActorCell {
   private static final AtomicLongFieldUpdater<GuardedCell> REFUSED =
       AtomicLongFieldUpdater.newUpdater(GuardedCell.class, "refused");
 
+  private static final AtomicLongFieldUpdater<GuardedCell> DROPPED =
+      AtomicLongFieldUpdater.newUpdater(GuardedCell.class, "dropped");
+
   private final GuardedQueue<Object> queue;
   private volatile long refused; // messages that the mailbox refused or dropped; incremented by senders
+  private volatile long dropped; // messages that the mailbox accepted and dropped; incremented by senders
 
   GuardedCell(ActorBehavior behavior, GuardedQueue<Object> queue) {
     super(behavior);
@@ -185,9 +189,15 @@ class GuardedCell extends ActorCell {
     return refused;
   }
 
+  /** Returns how many messages the mailbox has accepted and dropped later, because it was full. */
+  final long dropped() {
+    return dropped;
+  }
+
   private void drop(Object node) {
     JfrEvents.recordPressure(this, capacity(), Reason.DROPPED, 0);
     if (node instanceof Envelope envelope) {
+      DROPPED.getAndIncrement(this);
       Object message = envelope.message;
       envelope.message = null;
       DeadLetters.add(this, message, Reason.DROPPED, null);
@@ -196,6 +206,7 @@ class GuardedCell extends ActorCell {
       Object message = request.begin();
       request.entry = null;
       if (message == null) return;
+      DROPPED.getAndIncrement(this);
       countUnhandled(Reason.DROPPED);
       request.fail(RequestFailures.full(this, message, capacity()));
     }
