@@ -23,8 +23,8 @@ public interface PromptReceiver {
   boolean sendsWithoutUserCode();
 
   /**
-   * {@return whether the actor handles no message, and no message waits} If so, the actor has
-   * handled all earlier messages of the calling thread, unless they were withdrawn.
+   * {@return whether the actor handles no message, and no message waits} An idle actor has handled
+   * all earlier messages of the calling thread, unless they were withdrawn.
    */
   boolean isIdle();
 
