@@ -35,6 +35,8 @@ class MonitoringFilesTest {
        {10}action: "([^"\\n]+)"
       """);
   private static final Pattern VALUE_OF_LABEL = Pattern.compile("\\{\\{ ?(?:\\$labels\\.)?(\\w+) ?}}");
+  private static final Pattern LABEL_OF_RULE = Pattern.compile("\\$labels\\.(\\w+)");
+  private static final Pattern QUERY_OF_RULE = Pattern.compile("\\{\\{ range printf `([^`]+)` ([^|]+) \\| query }}");
   private static final Pattern CODE = Pattern.compile("`([^`\\n]+)`");
 
   private final MockClock clock = new MockClock();
@@ -81,20 +83,31 @@ class MonitoringFilesTest {
       for (var rule : rules()) {
         var labels = promQl.check(rule.expression);
         assertTrue(rule.expression.matches(".* (==|>|<) .*"), rule.alert + " has no limit");
-        assertEquals(List.of(), VALUE_OF_LABEL.matcher(rule.summary).results().map(match -> match.group(1))
+        assertEquals(List.of(), LABEL_OF_RULE.matcher(rule.summary).results().map(match -> match.group(1))
             .filter(label -> !labels.contains(label)).toList(), rule.alert + " has " + labels);
       }
     });
   }
 
-  /** An alert of a sum must show one actor, because the tag of the sum is {@code *}. */
+  /**
+   * An alert of a sum must show one actor, because the tag of the sum is {@code *}. The name must
+   * not be a label of the alert, which would begin again with each name.
+   */
   @Test
-  void alertOfStuckActorHasItsName() throws Exception {
+  void alertOfStuckActorQueriesItsName() throws Exception {
     withScrape(promQl -> {
       for (var alert : List.of("FibryActorStuck", "FibryMessageWaits")) {
         var rule = rules().stream().filter(candidate -> candidate.alert.equals(alert)).findFirst().orElseThrow();
-        assertTrue(promQl.check(rule.expression).contains("name"), alert);
-        assertTrue(rule.summary.contains("{{ $labels.name }}"), alert);
+        var labels = promQl.check(rule.expression);
+        assertTrue(labels.contains("actor") && !labels.contains("name"), labels::toString);
+        var query = QUERY_OF_RULE.matcher(rule.summary);
+        assertTrue(query.find(), rule.summary);
+        var arguments = LABEL_OF_RULE.matcher(query.group(2)).results().map(match -> match.group(1)).toList();
+        assertEquals(arguments, Pattern.compile("(\\w+)=%q").matcher(query.group(1)).results()
+            .map(match -> match.group(1)).toList());
+        assertTrue(promQl.check(query.group(1).replaceAll("\\w+=%q,?", "").replace("{}", "")).contains("name"), alert);
+        assertTrue(labels.containsAll(arguments), () -> labels + " instead of " + arguments);
+        assertTrue(rule.summary.contains("{{ .Labels.name }}"), alert);
       }
     });
   }

@@ -41,7 +41,7 @@ final class PromQl {
   }
 
   private static Map<String, String> labels(String text) {
-    var labels = new LinkedHashMap<String, String>();
+    var labels = new LinkedHashMap<>(Map.of("job", "shop", "instance", "shop:8080")); // added by Prometheus
     LABEL.matcher(text).results().forEach(label -> labels.put(label.group(1), label.group(2)));
     return labels;
   }
