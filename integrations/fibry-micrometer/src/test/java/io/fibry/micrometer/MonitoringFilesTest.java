@@ -112,6 +112,18 @@ class MonitoringFilesTest {
     });
   }
 
+  /** Alerts of routes name the server, and one response of a quiet route fires none. */
+  @Test
+  void alertsOfRoutesKeepServerAndNeedFiveResponses() throws Exception {
+    for (var rule : rules()) {
+      if (!rule.alert.startsWith("FibryRoute")) continue;
+      assertTrue(rule.summary.contains("{{ $labels.server }}"), rule.alert);
+      assertTrue(rule.expression.contains("sum by (job, server, method, uri)"), rule.alert);
+      assertTrue(rule.alert.equals("FibryRouteSlow") || rule.expression.matches(".* and .*increase.* >= 5"),
+          rule.alert);
+    }
+  }
+
   /** A rule with both would fire after twice the time that its text says. */
   @Test
   void noAlertOfWindowAlsoWaits() throws Exception {
