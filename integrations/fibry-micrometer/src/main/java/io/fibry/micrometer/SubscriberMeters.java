@@ -14,7 +14,8 @@ import java.util.function.ToLongFunction;
 /**
  * Counters of the open subscriptions of a topic in one registry, with the tag {@code subscriber}.
  * They exist for the oldest {@value #MAX} subscribers, so that a topic with a subscriber for each
- * client does not flood the registry. Subscriptions with the same name share counters. Thread-safe.
+ * client does not flood the registry. Subscriptions with the same name share counters,
+ * which keep the counts of closed namesakes. Thread-safe.
  *
  * <p>The counters appear and disappear when the registry reads another meter of the topic. A thread
  * that finds another thread changing them does not wait, because it may have locked the registry,
@@ -32,10 +33,22 @@ final class SubscriberMeters {
   /** The counters of one name. */
   private static final class SubscriberCounters {
     private final BoundMeters registered = new BoundMeters();
-    private volatile SubscriberStats stats; // written with the lock, read by the registry
+    private SubscriberStats open; // the sums of the open subscriptions; guarded by the lock
+    private volatile SubscriberStats stats; // with closed namesakes; written with the lock, read by the registry
 
     SubscriberCounters(SubscriberStats stats) {
+      open = stats;
       this.stats = stats;
+    }
+
+    /**
+     * Adds the growth of each count. If a namesake has closed, the sum is smaller; the counter then
+     * keeps its value, because a counter must not shrink.
+     */
+    void update(SubscriberStats next) {
+      stats = stats.plus(new SubscriberStats(stats.name(), Math.max(0, next.delivered() - open.delivered()),
+          Math.max(0, next.refused() - open.refused()), Math.max(0, next.dropped() - open.dropped())));
+      open = next;
     }
 
     /** The registry has only a weak reference to this object; the function refers to it, too. */
@@ -72,7 +85,7 @@ final class SubscriberMeters {
     byName.forEach((name, stats) -> {
       var counters = shown.get(name);
       if (counters == null) shown.put(name, newCounters(stats));
-      else counters.stats = stats;
+      else counters.update(stats);
     });
   }
 

@@ -108,6 +108,24 @@ class BlockMetersTest {
   }
 
   @Test
+  void countersOfNamesakesDoNotShrinkWhenOneCloses() {
+    Topic<Integer> prices = Topic.open(scope.named("prices"));
+    try (var meters = new TopicMeters(prices)) {
+      meters.bindTo(registry);
+      var first = prices.subscribeOn(Runnable::run, price -> {});
+      prices.subscribeOn(Runnable::run, price -> {});
+      for (int i = 0; i < 3; i++) prices.publish(i);
+      assertEquals(List.of(6.0, 0.0, 0.0), ofSubscriber("executor"));
+
+      first.close();
+
+      assertEquals(List.of(6.0, 0.0, 0.0), ofSubscriber("executor"));
+      prices.publish(3);
+      assertEquals(List.of(7.0, 0.0, 0.0), ofSubscriber("executor"));
+    }
+  }
+
+  @Test
   void onlyTwentySubscribersOfTopicHaveCounters() {
     Topic<Integer> prices = Topic.open(scope.named("prices"));
     new TopicMeters(prices).bindTo(registry);

@@ -131,6 +131,20 @@ class MonitoringFilesTest {
         .filter(rule -> rule.expression.contains("_over_time(") && rule.minutes > 0).map(Rule::alert).toList());
   }
 
+  /** The series of the subscribers end with them, and do not exist beyond the oldest 20. */
+  @Test
+  void alertOfTopicReadsSumsAndQueriesSubscribers() throws Exception {
+    withScrape(promQl -> {
+      var rule = rules().stream().filter(candidate -> candidate.alert.equals("FibrySubscriberLosesMessages"))
+          .findFirst().orElseThrow();
+      assertTrue(!rule.expression.contains("subscriber"), rule.expression);
+      var query = QUERY_OF_RULE.matcher(rule.summary);
+      assertTrue(query.find(), rule.summary);
+      var labels = promQl.check(query.group(1).replaceAll("\\{(?:\\w+=%\\[\\d]q,?)+}", ""));
+      assertTrue(labels.containsAll(List.of("job", "instance", "topic", "subscriber")), labels::toString);
+    });
+  }
+
   @Test
   void eachAlertSaysWhatToDoAlsoInReadme() throws Exception {
     var readme = Files.readString(Path.of("README.md"));
