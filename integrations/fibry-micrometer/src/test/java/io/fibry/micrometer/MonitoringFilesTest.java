@@ -17,13 +17,13 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.ObjectMapper;
 
 /**
- * Tests that the expressions of the alerts, of the dashboard, of the README and of the guide read
- * meters that exist.
+ * Tests that the expressions of the alerts, of the dashboard and of the README read meters that
+ * exist.
  */
 class MonitoringFilesTest {
   private static final Path RULES = Path.of("prometheus/rules.yml");
   private static final Path DASHBOARD = Path.of("grafana/fibry.json");
-  private static final Path GUIDE = Path.of("../../docs/guide/7-production.md");
+  private static final Path README = Path.of("README.md");
   private static final Pattern RULE = Pattern.compile("""
        {6}- alert: (\\w+)
        {8}expr: ([^\\n]+)
@@ -147,7 +147,7 @@ class MonitoringFilesTest {
 
   @Test
   void eachAlertSaysWhatToDoAlsoInReadme() throws Exception {
-    var readme = Files.readString(Path.of("README.md"));
+    var readme = Files.readString(README);
     var alerts = new TreeSet<String>();
     for (var rule : rules()) {
       assertTrue(alerts.add(rule.alert), rule.alert);
@@ -182,8 +182,8 @@ class MonitoringFilesTest {
   }
 
   @Test
-  void expressionsOfGuideAndReadmeReadMetersThatExist() throws Exception {
-    var questions = Files.readAllLines(GUIDE).stream().filter(line -> line.matches("\\| .*\\? \\| .*")).toList();
+  void expressionsOfReadmeReadMetersThatExist() throws Exception {
+    var questions = Files.readAllLines(README).stream().filter(line -> line.matches("\\| .*\\? \\| .*")).toList();
     assertTrue(questions.size() >= 10, questions::toString);
     var expressions = new ArrayList<String>();
     for (var question : questions) {
@@ -192,7 +192,7 @@ class MonitoringFilesTest {
       assertTrue(!ofQuestion.isEmpty(), question);
       expressions.addAll(ofQuestion);
     }
-    expressions.addAll(CODE.matcher(Files.readString(Path.of("README.md"))).results().map(match -> match.group(1))
+    expressions.addAll(CODE.matcher(Files.readString(README)).results().map(match -> match.group(1))
         .filter(code -> code.contains("(fibry_") || code.matches(".*fibry_\\w+ [-+*/<>=].*")).toList());
     withScrape(promQl -> expressions.forEach(promQl::check));
   }
