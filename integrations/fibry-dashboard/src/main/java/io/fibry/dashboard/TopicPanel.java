@@ -50,7 +50,7 @@ record TopicPanel(Topic<?> topic) implements Panel {
   /**
    * A topic at one moment. Subscribers with equal names are one subscriber.
    *
-   * @param total the losses of all subscribers, also of those that have ended
+   * @param total the losses of all subscribers, also of ended subscribers
    * @param losses the losses of subscribers that have lost messages, by name
    */
   record TopicSample(Loss total, Map<String, Loss> losses, Map<String, Object> map) implements PanelSample {
