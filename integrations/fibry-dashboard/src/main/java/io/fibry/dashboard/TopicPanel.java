@@ -101,7 +101,7 @@ record TopicPanel(Topic<?> topic) implements Panel {
     }
   }
 
-  /** Returns the deliveries that were not dropped later; the counts may change between two reads. */
+  /** Returns the deliveries that were not dropped later. Never negative, as counts may change. */
   private static long accepted(long delivered, long dropped) {
     return Math.max(0, delivered - dropped);
   }
