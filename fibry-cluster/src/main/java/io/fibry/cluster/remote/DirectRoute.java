@@ -26,9 +26,10 @@ import java.util.concurrent.locks.StampedLock;
  *
  * <p>The route is only for actors to which a thread can send without a wait and without code of
  * users ({@link PromptReceiver#sendsWithoutUserCode}), and for scopes without context propagators.
- * So a listener of dead letters that closes the offer does not wait for its own thread. An asker takes the relay if an earlier message of its thread may be in
- * flight ({@link RemoteSender#hasDelivered}). A request that cannot be decoded, is too large, or
- * would close a cycle of waits also goes to the relay, which reports the failure.
+ * So a listener of dead letters that closes the offer does not wait for its own thread. An asker
+ * takes the relay if an earlier message of its thread may be in flight ({@link
+ * RemoteSender#hasDelivered}). A request that cannot be decoded, is too large, or would close a
+ * cycle of waits also goes to the relay, which reports the failure.
  *
  * <p>No request is added to the mailbox after the end of the offer. Askers hold a lock for reading
  * from their check of {@code isClosed} until the request is in the mailbox. The thread that closes
