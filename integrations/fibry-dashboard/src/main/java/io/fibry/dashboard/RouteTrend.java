@@ -58,10 +58,6 @@ record RouteTrend(RouteStats older, long olderNanos, RouteStats newer, long newe
     return stats.answered() - older.answered();
   }
 
-  private long recentSuccesses() {
-    return stats.successTimes().count() - older.successTimes().count();
-  }
-
   /** Returns the problems of the route, the most urgent first. */
   List<RouteProblem> problems(RouteLimits limits) {
     var problems = new ArrayList<RouteProblem>(0);
@@ -71,8 +67,7 @@ record RouteTrend(RouteStats older, long olderNanos, RouteStats newer, long newe
       problems.add(RouteProblem.FAILING);
     if (isProblem(stats.responses().unavailable() - older.responses().unavailable(), 1, recentlyAnswered()))
       problems.add(RouteProblem.UNAVAILABLE);
-    if (!isStuck && sinceStuck < RECENT_NANOS || isProblem(recentlySlow(limits.slow), MIN_SLOW, recentSuccesses()))
-      problems.add(RouteProblem.SLOW);
+    if (!isStuck && sinceStuck < RECENT_NANOS || isSlow(recentTimes(), limits.slow)) problems.add(RouteProblem.SLOW);
     return problems;
   }
 
@@ -81,44 +76,45 @@ record RouteTrend(RouteStats older, long olderNanos, RouteStats newer, long newe
   }
 
   /**
-   * Returns how many recent successes took longer than the limit, which is rounded up to the bound
+   * Returns whether enough successes took longer than the limit, which is rounded up to the bound
    * of a bucket, and at most as long as the last bound. An event stream takes longer than that, and
    * is not slow.
    */
-  private long recentlySlow(Duration limit) {
-    var buckets = recentBuckets();
+  private static boolean isSlow(ResponseTimes recent, Duration limit) {
+    var buckets = recent.buckets();
     for (var bucket : buckets)
-      if (bucket.bound().compareTo(limit) >= 0) return buckets.getLast().count() - bucket.count();
-    return 0;
+      if (bucket.bound().compareTo(limit) >= 0)
+        return isProblem(buckets.getLast().count() - bucket.count(), MIN_SLOW, recent.count());
+    return false;
   }
 
-  private List<TimeBucket> recentBuckets() {
-    var times = stats.successTimes().buckets();
-    var olderTimes = older.successTimes().buckets();
+  /** Returns the times of the successes since the older base line. */
+  private ResponseTimes recentTimes() {
+    var times = stats.successTimes();
+    var olderTimes = older.successTimes();
     var buckets = new ArrayList<TimeBucket>();
-    for (int i = 0; i < times.size(); i++)
-      buckets.add(new TimeBucket(times.get(i).bound(), times.get(i).count() - olderTimes.get(i).count()));
-    return buckets;
+    for (int i = 0; i < times.buckets().size(); i++) {
+      var bucket = times.buckets().get(i);
+      buckets.add(new TimeBucket(bucket.bound(), bucket.count() - olderTimes.buckets().get(i).count()));
+    }
+    return new ResponseTimes(buckets, times.count() - olderTimes.count(), times.total().minus(olderTimes.total()));
   }
 
   /** Returns the estimated time in milliseconds; NaN if no exchange succeeded recently. */
-  private double recentMillis(double fraction) {
-    if (recentSuccesses() == 0) return Double.NaN;
-    var recentTimes = new ResponseTimes(recentBuckets(), recentSuccesses(),
-        stats.successTimes().total().minus(older.successTimes().total()));
-    return Math.round(recentTimes.percentile(fraction).toNanos() / 1e4) / 1e2;
+  private static double millis(ResponseTimes recent, double fraction) {
+    return recent.count() == 0 ? Double.NaN : Math.round(recent.percentile(fraction).toNanos() / 1e4) / 1e2;
   }
 
   /**
    * Returns the bounds of the bucket that has the time, in milliseconds. The upper bound is
    * infinite if the time is above the last bound. Both are NaN if no exchange succeeded recently.
    */
-  private List<Double> recentRange(double fraction) {
-    if (recentSuccesses() == 0) return List.of(Double.NaN, Double.NaN);
-    double rank = fraction * recentSuccesses();
+  private static List<Double> range(ResponseTimes recent, double fraction) {
+    if (recent.count() == 0) return List.of(Double.NaN, Double.NaN);
+    double rank = fraction * recent.count();
     double lowerBound = 0;
     long countBelow = 0;
-    for (var bucket : recentBuckets()) {
+    for (var bucket : recent.buckets()) {
       double bound = bucket.bound().toNanos() / 1e6;
       if (bucket.count() > countBelow && bucket.count() >= rank) return List.of(lowerBound, bound);
       lowerBound = bound;
@@ -130,13 +126,14 @@ record RouteTrend(RouteStats older, long olderNanos, RouteStats newer, long newe
   /** Returns a JSON object. */
   Map<String, Object> asMap(RouteLimits limits) {
     var responses = stats.responses();
+    var recent = recentTimes();
     var map = JsonText.object("route", stats.route().isEmpty() ? "none" : stats.route(), "answered", stats.answered(),
         "perSecond", ActorRow.rounded(recentlyAnswered() / (olderNanos / 1e9)), "working", work.exchanges(),
         "maxWorkMillis", work.maxTime().toMillis(), "upgraded", responses.upgraded(), "successful",
         responses.successful(), "redirected", responses.redirected(), "clientErrors", responses.clientErrors(),
         "serverErrors", responses.serverErrors(), "unavailable", responses.unavailable(), "p50Millis",
-        recentMillis(0.5), "p50Range", recentRange(0.5), "p99Millis", recentMillis(0.99), "p99Range",
-        recentRange(0.99), "maxRange", recentRange(1), "openWebSockets", stats.openWebSockets());
+        millis(recent, 0.5), "p50Range", range(recent, 0.5), "p99Millis", millis(recent, 0.99), "p99Range",
+        range(recent, 0.99), "maxRange", range(recent, 1), "openWebSockets", stats.openWebSockets());
     var problems = problems(limits);
     if (!problems.isEmpty()) map.put("problems", problems);
     return map;
