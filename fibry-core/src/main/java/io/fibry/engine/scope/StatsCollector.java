@@ -35,8 +35,7 @@ final class StatsCollector {
     var activity = cell.activity();
     // read after the activity, so that this time is not shorter than the time in the activity's
     // text
-    var busy = cell.workersAndSelf().stream().map(ActorInspector::busyTime)
-        .max(Comparator.comparingLong(BusyTime::nanos)).orElseThrow();
+    var busy = maxBusyTime(cell);
     List<StackTraceElement> stack = busy.nanos() == 0 ? List.of() : ActorInspector.stack(busy.cell());
     // a pool that handles messages has the state of the worker that has been busy for longest
     var observed = busy.nanos() == 0 || busy.cell() == cell ? activity : busy.cell().activity();
@@ -47,6 +46,11 @@ final class StatsCollector {
         Optional.ofNullable(observed.messageType()),
         Duration.ofNanos(busy.nanos()), busy.isExact(),
         capacity(cell.capacity()), cell.refused(), stack);
+  }
+
+  private static BusyTime maxBusyTime(Cell cell) {
+    return cell.workersAndSelf().stream().map(ActorInspector::busyTime).max(Comparator.comparingLong(BusyTime::nanos))
+        .orElseThrow();
   }
 
   private static OptionalInt capacity(int capacity) {
@@ -83,17 +87,10 @@ final class StatsCollector {
 
   private static ActorStats sample(List<String> scopeNames, Cell cell) {
     var activity = ActorInspector.briefActivity(cell);
-    long busyNanos = 0;
-    boolean isExact = true;
-    for (var worker : cell.workersAndSelf()) {
-      var busy = ActorInspector.busyTime(worker);
-      if (busy.nanos() <= busyNanos) continue;
-      busyNanos = busy.nanos();
-      isExact = busy.isExact();
-    }
+    var busy = maxBusyTime(cell);
     return new ActorStats(scopeNames, cell.name(), cell.strategyText(), cell.countQueued(ScopeDump.MAX_COUNTED),
         Duration.ofNanos(QueueAges.observe(cell)), cell.handled(), cell.failed(), activity.state(), Optional.empty(),
         activity.busyWorkers(), activity.workers(), activity.maxWorkers(), activity.text(), Optional.empty(),
-        Duration.ofNanos(busyNanos), isExact, capacity(cell.capacity()), cell.refused(), List.of());
+        Duration.ofNanos(busy.nanos()), busy.isExact(), capacity(cell.capacity()), cell.refused(), List.of());
   }
 }
