@@ -21,8 +21,7 @@ import java.util.concurrent.locks.StampedLock;
  * without relay, network and gate. The asker's thread decodes the request, and adds it to the
  * mailbox of the actor. The actor's thread encodes the answer, which the asker decodes. So the two
  * threads share no object of users, as if they were on two nodes, and the asker gets the same
- * exceptions.
- * Thread-safe.
+ * exceptions. Thread-safe.
  *
  * <p>The route is only for actors to which a thread can send without a wait and without code of
  * users ({@link PromptReceiver#sendsWithoutUserCode}), and for scopes without context propagators.

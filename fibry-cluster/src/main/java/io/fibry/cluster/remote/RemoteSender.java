@@ -77,10 +77,6 @@ public final class RemoteSender {
     return actor;
   }
 
-  NodeContext nodeContext() {
-    return nodeContext;
-  }
-
   @SuppressWarnings("unchecked") // the relay takes any message
   static <R> Request<Object, R> unchecked(Request<?, R> request) {
     return (Request<Object, R>) request;

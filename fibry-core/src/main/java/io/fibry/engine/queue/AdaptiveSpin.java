@@ -3,8 +3,8 @@ package io.fibry.engine.queue;
 /**
  * Decides whether a thread spins before it parks. A spin succeeds if the thread that is waited for
  * runs on another processor. If both threads share a processor, spins fail, and after some failures
- * most spins are skipped. Racing threads may lose a count. A drain also uses this class
- * before it ends, for its yields to the senders that it has woken.
+ * most spins are skipped. Racing threads may lose a count. A drain also uses this class before it
+ * ends, for its yields to the senders that it has woken.
  */
 final class AdaptiveSpin {
   private static final int MAX_FAILURES = 4; // failures in a row

@@ -14,8 +14,8 @@ import java.util.function.ToLongFunction;
 /**
  * Counters of the open subscriptions of a topic in one registry, with the tag {@code subscriber}.
  * They exist for the oldest {@value #MAX} subscribers, so that a topic with a subscriber for each
- * client does not flood the registry. Subscriptions with the same name share counters,
- * which keep the counts of closed namesakes. Thread-safe.
+ * client does not flood the registry. Subscriptions with the same name share counters, which keep
+ * the counts of closed namesakes. Thread-safe.
  *
  * <p>The counters appear and disappear when the registry reads another meter of the topic. A thread
  * that finds another thread changing them does not wait, because it may have locked the registry,
