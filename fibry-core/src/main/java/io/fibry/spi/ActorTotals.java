@@ -26,7 +26,8 @@ public interface ActorTotals extends AutoCloseable {
    * @param handled messages that the actors had handled when they last went idle or yielded, plus
    * the completed steps of their current messages
    * @param failed messages whose handlers threw
-   * @param refused messages that full mailboxes refused or dropped
+   * @param refused messages that full mailboxes did not take
+   * @param dropped messages that mailboxes took, and dropped later because they were full
    * @param restarted how often the actors, and the workers of pools, have been restarted
    * @param queued messages in mailboxes, including stashed messages; counted up to 100,000 for each
    * actor
@@ -36,10 +37,24 @@ public interface ActorTotals extends AutoCloseable {
    * @param busyFor how long the actor that has been busy for longest has been handling its current
    * message or step; zero if all are idle
    * @param busiestActor the actor that has been busy for longest; empty if all are idle
+   * @param worstFailing the actor that has failed most in the last minutes; empty if none has
+   * @param worstRefusing the actor that has refused most in the last minutes; empty if none has
+   * @param worstRestarting the actor that has restarted most in the last minutes; empty if none has
    */
-  record Total(String name, int living, int suspended, long handled, long failed, long refused, long restarted,
-      long queued, Duration oldestWaiting, Optional<String> oldestWaitingActor, Duration busyFor,
-      Optional<String> busiestActor) {}
+  record Total(String name, int living, int suspended, long handled, long failed, long refused, long dropped,
+      long restarted, long queued, Duration oldestWaiting, Optional<String> oldestWaitingActor, Duration busyFor,
+      Optional<String> busiestActor, Optional<Worst> worstFailing, Optional<Worst> worstRefusing,
+      Optional<Worst> worstRestarting) {}
+
+  /**
+   * The actor of a name that had more problems of a kind than the others. It is shown in the period
+   * of five minutes in which it had the problems. It is also shown in the period after, until an
+   * actor has a problem in that period. If actors had equally many, it is the first that was found.
+   *
+   * @param actor the actor; actors with the same name are one actor
+   * @param count how many problems it had in that period
+   */
+  record Worst(String actor, long count) {}
 
   /** A scope of this library, which can make sums and samples. */
   interface Source {

@@ -10,6 +10,7 @@ import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pool.Pools;
 import io.fibry.spi.ActorTotals.Total;
+import io.fibry.spi.ActorTotals.Worst;
 import io.fibry.support.Patience;
 import io.fibry.testing.Gate;
 import io.fibry.testing.Promise;
@@ -43,15 +44,29 @@ class ActorTotalsTest {
   }
 
   private static Actor<Object> newActor(ActorScope scope, String name) {
-    return scope.named(name).onFailure(FailurePolicy.resume().withoutLog()).newActor((Object message) -> {
-      if (message instanceof Gate gate) gate.pass();
-      if (message instanceof RuntimeException failure) throw failure;
-    });
+    return newActor(scope, name, Mailbox.unbounded());
+  }
+
+  private static Actor<Object> newActor(ActorScope scope, String name, Mailbox<Object> mailbox) {
+    return scope.named(name).mailbox(mailbox).onFailure(FailurePolicy.resume().withoutLog())
+        .newActor((Object message) -> {
+          if (message instanceof Gate gate) gate.pass();
+          if (message instanceof RuntimeException failure) throw failure;
+        });
   }
 
   private static Total sum(String name, int living, long handled) {
-    return new Total(name, living, 0, handled, 0, 0, 0, 0, Duration.ZERO, Optional.empty(), Duration.ZERO,
-        Optional.empty());
+    return sum(name, living, handled, 0, 0);
+  }
+
+  /** Returns the sum of a name whose failures and refusals are all of the actor of this name. */
+  private static Total sum(String name, int living, long handled, long failed, long refused) {
+    return new Total(name, living, 0, handled, failed, refused, 0, 0, 0, Duration.ZERO, Optional.empty(), Duration.ZERO,
+        Optional.empty(), worst(name, failed), worst(name, refused), Optional.empty());
+  }
+
+  private static Optional<Worst> worst(String actor, long count) {
+    return count == 0 ? Optional.empty() : Optional.of(new Worst(actor, count));
   }
 
   /** Waits for the sums, because an actor leaves its scope after its end was announced. */
@@ -216,10 +231,98 @@ class ActorTotalsTest {
     actor.close();
     newActor(scope, "orders").close(); // the next actor of the name
 
-    eventually(totals, new Total("orders", 0, 0, 0, 2, 2, 0, 0, Duration.ZERO, Optional.empty(), Duration.ZERO,
-        Optional.empty()));
-    assertEquals(List.of(new Total("orders", 1, 0, 0, 2, 2, 0, 0, Duration.ZERO, Optional.empty(), Duration.ZERO,
-        Optional.empty())), before);
+    eventually(totals, sum("orders", 0, 0, 2, 2));
+    assertEquals(List.of(sum("orders", 1, 0, 2, 2)), before);
+  }
+
+  @Promise("19.26")
+  @Test
+  void droppedMessagesDoNotCountAsRefused() {
+    var totals = totals("orders");
+    var actor = newActor(scope, "orders", Mailbox.bounded(1, Overflow.DROP_OLDEST));
+    Gate.occupy(actor);
+    for (int i = 0; i < 4; i++) actor.sendMessage(i);
+
+    var sum = totals.read().getFirst();
+
+    assertEquals(List.of(0L, 3L), List.of(sum.refused(), sum.dropped()));
+    assertEquals(Optional.empty(), sum.worstRefusing());
+    assertEquals(3, scope.actors().getFirst().refused());
+  }
+
+  private static void fail(Actor<Object> actor, int count) {
+    for (int i = 0; i < count; i++) actor.sendMessage(new IllegalStateException("planned"));
+  }
+
+  private Optional<Worst> worstFailing(ActorTotals totals) {
+    awaitQuiet();
+    return totals.read().getFirst().worstFailing();
+  }
+
+  /** An actor that failed often last week must not hide the actor that fails now. */
+  @Promise("19.26")
+  @Test
+  void totalsNameActorThatHasFailedMostInPeriod() {
+    var totals = totals("*");
+    var first = newActor(scope, "first");
+    var second = newActor(scope, "second");
+    assertEquals(Optional.empty(), worstFailing(totals));
+    fail(first, 10);
+    fail(second, 9);
+    assertEquals(worst("first", 10), worstFailing(totals));
+
+    clock.advance(Duration.ofMinutes(5));
+    assertEquals(worst("first", 10), worstFailing(totals)); // the end of the period
+    assertEquals(worst("first", 10), worstFailing(totals));
+    fail(second, 2);
+    fail(first, 1);
+    assertEquals(worst("second", 2), worstFailing(totals));
+    fail(first, 1);
+    assertEquals(worst("second", 2), worstFailing(totals)); // the first among equals
+    fail(first, 1);
+    assertEquals(worst("first", 3), worstFailing(totals));
+
+    clock.advance(Duration.ofMinutes(5));
+    assertEquals(worst("first", 3), worstFailing(totals));
+    clock.advance(Duration.ofMinutes(5));
+    assertEquals(Optional.empty(), worstFailing(totals));
+  }
+
+  @Promise("19.26")
+  @Test
+  void totalsNameActorThatHasFailedAndEnded() {
+    var totals = totals("cart-*", "*");
+    var cart = newActor(scope, "cart-1");
+    fail(newActor(scope, "other"), 5);
+    fail(cart, 1);
+    awaitQuiet();
+
+    cart.close();
+
+    Patience.eventually(() -> totals.read().getFirst().living() == 0);
+    assertEquals(List.of(worst("cart-1", 1), worst("other", 5)),
+        totals.read().stream().map(Total::worstFailing).toList());
+    clock.advance(Duration.ofMinutes(5));
+    totals.read();
+    clock.advance(Duration.ofMinutes(5));
+    assertEquals(Optional.empty(), worstFailing(totals));
+  }
+
+  @Promise("19.26")
+  @Test
+  void totalsNameActorsThatHaveRefusedAndRestartedMost() {
+    var totals = totals("*");
+    var full = newActor(scope, "full", Mailbox.bounded(1, Overflow.REJECT));
+    Gate.occupy(full);
+    for (int i = 0; i < 3; i++) full.sendMessage(i);
+    scope.named("broken").onFailure(FailurePolicy.restart().withoutLog()).newActor((Object message) -> {
+      throw new IllegalStateException("planned");
+    }).sendMessage("fails");
+    Patience.eventually(() -> scope.report().restarted() == 1);
+
+    var sum = totals.read().getFirst();
+
+    assertEquals(List.of(worst("full", 2), worst("broken", 1)), List.of(sum.worstRefusing(), sum.worstRestarting()));
   }
 
   @Promise("19.24")

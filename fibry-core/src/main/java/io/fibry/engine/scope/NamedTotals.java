@@ -32,6 +32,9 @@ final class NamedTotals implements ActorTotals {
   interface MemberScope {
     String name();
 
+    /** Returns the time by the clock of the scope. */
+    long nanoTime();
+
     /** Returns the lock under which actors move from the members of their scopes to the totals. */
     Object totalsLock();
 
@@ -49,19 +52,22 @@ final class NamedTotals implements ActorTotals {
   // The next two are guarded by the monitor. Threads take the monitor before the lock of the tree
   private final Counts[] last; // the result of the last reader
   private List<Total> finalTotals; // null until the close
+  private final WorstActors worst;
 
   /** The counts of one name that never shrink. */
   private static final class Counts {
     long handled;
     long failed;
     long refused;
+    long dropped;
     long restarted;
 
     /** Makes no object, because an actor may end while no memory is left. */
     void add(Cell cell, long handledByCell) {
       handled += handledByCell;
       failed += cell.failed();
-      refused += cell.refused();
+      refused += WorstActors.refused(cell);
+      dropped += ActorInspector.dropped(cell);
       restarted += ActorInspector.restarted(cell);
     }
 
@@ -75,6 +81,7 @@ final class NamedTotals implements ActorTotals {
       handled = Math.max(handled, other.handled);
       failed = Math.max(failed, other.failed);
       refused = Math.max(refused, other.refused);
+      dropped = Math.max(dropped, other.dropped);
       restarted = Math.max(restarted, other.restarted);
     }
   }
@@ -104,6 +111,7 @@ final class NamedTotals implements ActorTotals {
     this.names = names;
     this.ended = forNames(Counts::new).toArray(Counts[]::new);
     this.last = forNames(Counts::new).toArray(Counts[]::new);
+    this.worst = new WorstActors(names.list().size(), scope.nanoTime());
   }
 
   private <T> Stream<T> forNames(Supplier<T> constructor) {
@@ -120,7 +128,9 @@ final class NamedTotals implements ActorTotals {
    */
   void addEnded(Cell cell, long handled) {
     int index = indexOf(cell);
-    if (index >= 0) ended[index].add(cell, handled);
+    if (index < 0) return;
+    ended[index].add(cell, handled);
+    worst.addEnded(index, cell);
   }
 
   private int indexOf(Cell cell) {
@@ -150,6 +160,7 @@ final class NamedTotals implements ActorTotals {
       if (index < 0) continue;
       living[index]++;
       counts.get(index).add(cell, cell.handled());
+      worst.addLiving(cell);
       queued[index] += cell.countQueued(ScopeDump.MAX_COUNTED);
       oldest.get(index).add(cell, QueueAges.observe(cell));
       for (var worker : cell.workersAndSelf()) {
@@ -157,12 +168,14 @@ final class NamedTotals implements ActorTotals {
         if (worker.isSuspended()) suspended[index]++;
       }
     }
+    worst.update(names, scope.nanoTime(), scope.totalsLock());
     var totals = new ArrayList<Total>();
     for (int i = 0; i < ended.length; i++) {
       last[i].raiseTo(counts.get(i));
       totals.add(new Total(names.list().get(i), living[i], suspended[i], last[i].handled, last[i].failed,
-          last[i].refused, last[i].restarted, queued[i], oldest.get(i).duration(), oldest.get(i).name(),
-          busiest.get(i).duration(), busiest.get(i).name()));
+          last[i].refused, last[i].dropped, last[i].restarted, queued[i], oldest.get(i).duration(),
+          oldest.get(i).name(), busiest.get(i).duration(), busiest.get(i).name(), worst.worst(i, WorstActors.FAILED),
+          worst.worst(i, WorstActors.REFUSED), worst.worst(i, WorstActors.RESTARTED)));
     }
     return List.copyOf(totals);
   }

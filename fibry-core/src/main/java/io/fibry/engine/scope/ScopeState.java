@@ -220,6 +220,11 @@ abstract class ScopeState extends OwningScope implements NamedTotals.MemberScope
   }
 
   @Override
+  public final long nanoTime() {
+    return options().scheduler().nanoTime();
+  }
+
+  @Override
   public final Object totalsLock() {
     return totalsLock;
   }
