@@ -9,8 +9,8 @@ import java.util.Objects;
 /**
  * Thrown by a handler to end its exchange: the response has this status and text, and the headers
  * that were set so far. An {@link ErrorBody} of the routes gives the text another form. The
- * exception does not count as a failure of the server, so nothing is logged. A handler of a
- * WebSocket may throw it, too (see {@link WebSocketConnection}).
+ * exception is logged only if the status is 500 or above, and not 503. A handler of a WebSocket may
+ * throw it, too (see {@link WebSocketConnection}).
  */
 @SuppressWarnings("serial") // all its fields are serializable
 public final class HttpException extends RuntimeException {

@@ -210,7 +210,7 @@ public final class HttpRoutes {
    * Responds with a status if a handler, or code around it, throws an exception of this type. The
    * first rule that fits is used. If no rule fits, the server decides (see {@link HttpServer}). If
    * a rule is used, the exception is logged only if the status is 500 or more, and if the server
-   * itself would respond with 500. A response with 503 has the header {@code Retry-After: 1}.
+   * itself would log it. A response with 503 has the header {@code Retry-After: 1}.
    *
    * @param type the type of the exception
    * @param status 400 to 599
@@ -225,8 +225,8 @@ public final class HttpRoutes {
    * Responds with a status and a text if a handler, or code around it, throws an exception of this
    * type. The text has the form of the {@linkplain #withErrorBody error body}, as the text of an
    * {@link HttpException} has. The first rule that fits is used. If a rule is used, the exception
-   * is logged only if the status is 500 or more, and if the server itself would respond with 500. A
-   * response with 503 has the header {@code Retry-After: 1}.
+   * is logged only if the status is 500 or more, and if the server itself would log it. A response
+   * with 503 has the header {@code Retry-After: 1}.
    * {@snippet class="io.fibry.HttpSnippetsTest" region="onFailure"}
    *
    * @param <E> the type of the exception
@@ -254,7 +254,7 @@ public final class HttpRoutes {
    * text has the form of the {@linkplain #withErrorBody error body}, unless {@code answer} sets the
    * header {@code Content-Type} or a status below 400. The first rule that fits is used. If no rule
    * fits, the server decides (see {@link HttpServer}). If a rule is used, the exception is logged
-   * only if the status is 500 or more, and if the server itself would respond with 500.
+   * only if the status is 500 or more, and if the server itself would log it.
    *
    * @param <E> the type of the exception
    * @param type the class of the exception

@@ -20,8 +20,9 @@ import java.util.function.UnaryOperator;
  * {@code CircuitOpenException}, or another exception of a request that was not handled, the
  * response is 503 with {@code Retry-After: 1}. After an {@code AskTimeoutException}, or if a stored
  * request is not answered in time, the response is 504: see {@link HttpException#statusOf}. After
- * any other exception the response is 500, with a number that is also in the log. The failure
- * policy of the builder is not applied. Rules of {@link HttpRoutes} come first.
+ * any other exception the response is 500. A response with 504 or 500 has a number that is also in
+ * the log. The failure policy of the builder is not applied. Rules of {@link HttpRoutes} come
+ * first.
  *
  * <p>{@code sendPoisonPill}, {@code close} and {@code askExit} close idle connections and let
  * exchanges finish within the drain limit; {@code kill} cuts all connections off. A scope that

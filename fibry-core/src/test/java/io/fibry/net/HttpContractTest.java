@@ -32,6 +32,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
@@ -155,17 +156,46 @@ class HttpContractTest {
     try (var logged = new Logged()) {
       assertEquals("503 1", code("/full") + " " + get("/full").headers().firstValue("retry-after").orElse(""));
       assertEquals(503, code("/future"));
-      assertEquals(504, code("/late"));
       assertEquals(503, code("/stopped"));
-      for (var path : List.of("/null", "/broken", "/error", "/deep")) {
+      for (var path : List.of("/null", "/broken", "/error", "/deep", "/late")) {
         var response = get(path);
-        assertEquals(500, response.statusCode());
+        int status = path.equals("/late") ? 504 : 500;
+        assertEquals(status, response.statusCode());
         assertFalse(response.body().contains("secret"), response.body());
         var number = response.body().strip().replaceAll(".* ", "");
-        assertTrue(logged.text().contains("failure " + number + " of GET " + path + " was answered 500"),
+        assertTrue(logged.text().contains("failure " + number + " of GET " + path + " was answered " + status),
             logged.text());
       }
       assertEquals("good", get("/good").body());
+    }
+  }
+
+  /** An operator finds each failure in the log, but a full server does not log each refusal. */
+  @Promise("27.2")
+  @ParameterizedTest
+  @CsvSource({"500, true", "502, true", "504, true", "503, false", "404, false"})
+  void httpExceptionIsLoggedIfExchangeFailed(int status, boolean isLogged) throws Exception {
+    open("FIBER", routes -> routes.text("/thrown", exchange -> {
+      throw new HttpException(status, "the bank is closed");
+    }));
+    try (var logged = new Logged()) {
+      var response = get("/thrown");
+
+      assertEquals(status + " the bank is closed", response.statusCode() + " " + response.body().strip());
+      assertEquals(isLogged, logged.text().contains(" of GET /thrown was answered " + status), logged.text());
+    }
+  }
+
+  /** A rule changes the status, but not whether the exchange has failed. */
+  @Promise("27.2")
+  @Test
+  void lateAnswerIsLoggedIfRuleMakesItFailure() throws Exception {
+    open("FIBER", routes -> routes.text("/late", exchange -> {
+      throw askTimeout();
+    }).onFailure(AskTimeoutException.class, 502));
+    try (var logged = new Logged()) {
+      assertEquals(502, code("/late"));
+      assertTrue(logged.text().contains(" of GET /late was answered 502"), logged.text());
     }
   }
 

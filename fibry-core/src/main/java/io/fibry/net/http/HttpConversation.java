@@ -5,6 +5,7 @@ import io.fibry.ContextPropagator.StepObservation;
 import io.fibry.block.Throwables;
 import io.fibry.net.ErrorBody;
 import io.fibry.net.HttpException;
+import io.fibry.net.HttpServer.Outcome;
 import io.fibry.net.http.HttpStatus.RequestRefusedException;
 import io.fibry.net.socket.ClientInput;
 import io.fibry.net.socket.ClientOutput;
@@ -287,12 +288,13 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
       return;
     }
     if (hasResponse) {
-      if (response.code() >= 500 && !(failure instanceof HttpException) && statusByKind(failure) == 500)
+      if (response.code() >= 500 && isFailure(statusWithoutRule(failure)))
         server.log(failure, exchange, String.valueOf(response.code()));
       response.finish();
-    } else if (failure instanceof HttpException thrown)
+    } else if (failure instanceof HttpException thrown) {
+      if (isFailure(thrown.status())) server.log(failure, exchange, String.valueOf(thrown.status()));
       response.writeHandlerError(thrown.status(), thrown.getMessage());
-    else refuseByKind(response, failure, exchange);
+    } else refuseByKind(response, failure, exchange);
   }
 
   private void refuseByKind(ServerResponse response, Throwable failure, ServerExchange exchange) throws IOException {
@@ -304,15 +306,28 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
       return;
     }
     int status = statusByKind(failure);
-    if (status != 500) {
+    if (!isFailure(status)) {
       refuse(response, status);
       return;
     }
-    server.log(failure, exchange, "500");
-    response.writeError(500, "Internal server error " + exchange.failureNumber() + "\n");
+    server.log(failure, exchange, String.valueOf(status));
+    response.writeError(status, (status == 500 ? "Internal server error" : HttpStatus.codeAndReason(status)) + " "
+        + exchange.failureNumber() + "\n");
   }
 
-  /** Returns 500 for a failure of the server, which is logged. */
+  /**
+   * Returns whether an exchange with this status has failed, and is logged. A refusal (503) is not
+   * logged, because a full server would have a line for each request that it refuses.
+   */
+  private static boolean isFailure(int status) {
+    return Outcome.of(status) == Outcome.SERVER_ERROR;
+  }
+
+  private static int statusWithoutRule(Throwable failure) {
+    return failure instanceof HttpException thrown ? thrown.status() : statusByKind(failure);
+  }
+
+  /** Returns 500 for a failure of the server. */
   private static int statusByKind(Throwable failure) {
     return switch (failure) {
       case RequestRefusedException refusal -> refusal.code; // thrown by a file route
