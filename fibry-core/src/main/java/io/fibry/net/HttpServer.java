@@ -89,13 +89,12 @@ public interface HttpServer extends Exitable {
     }
 
     /**
-     * {@return the times of the exchanges that succeeded, with a status below 400} During an
-     * overload, quick refusals lower the percentiles of all exchanges, but not of these.
+     * {@return the times of the exchanges that succeeded, with the outcome {@link Outcome#SUCCESS}}
+     * During an overload, quick refusals lower the percentiles of all exchanges, but not of these.
      * {@snippet class="io.fibry.HttpSnippetsTest" region="percentile"}
      */
     public ResponseTimes successTimes() {
-      return timesByOutcome.entrySet().stream().filter(entry -> entry.getKey().isSuccess()).map(Map.Entry::getValue)
-          .reduce(ResponseTimes::plus).orElse(new ResponseTimes(List.of(), 0, Duration.ZERO));
+      return timesByOutcome.getOrDefault(Outcome.SUCCESS, new ResponseTimes(List.of(), 0, Duration.ZERO));
     }
   }
 
@@ -129,11 +128,6 @@ public interface HttpServer extends Exitable {
       if (status < 400) return REDIRECTION;
       if (status < 500) return CLIENT_ERROR;
       return status == REFUSED ? UNAVAILABLE : SERVER_ERROR;
-    }
-
-    /** {@return whether the server gave the client the wanted response: a status below 400} */
-    public boolean isSuccess() {
-      return this == SUCCESS || this == REDIRECTION || this == INFORMATIONAL;
     }
   }
 

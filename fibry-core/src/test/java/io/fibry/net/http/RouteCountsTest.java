@@ -77,6 +77,7 @@ class RouteCountsTest {
     for (int i = 0; i < 10; i++) add(200, Duration.ofMillis(700)); // the bucket from 500 ms to 1 s
     for (int i = 0; i < 1_000; i++) add(503, Duration.ofNanos(40_000));
     for (int i = 0; i < 5; i++) add(500, Duration.ofSeconds(4));
+    for (int i = 0; i < 20; i++) add(304, Duration.ofNanos(40_000)); // a redirection is no success, as in all meters
 
     var stats = counts.stats("/");
 
@@ -85,7 +86,7 @@ class RouteCountsTest {
     assertTrue(stats.times().percentile(0.5).compareTo(Duration.ofNanos(50_000)) < 0, stats::toString);
     var counts = new EnumMap<Outcome, Long>(Outcome.class);
     stats.timesByOutcome().forEach((outcome, times) -> counts.put(outcome, times.count()));
-    assertEquals(Map.of(Outcome.INFORMATIONAL, 0L, Outcome.SUCCESS, 10L, Outcome.REDIRECTION, 0L, Outcome.CLIENT_ERROR,
+    assertEquals(Map.of(Outcome.INFORMATIONAL, 0L, Outcome.SUCCESS, 10L, Outcome.REDIRECTION, 20L, Outcome.CLIENT_ERROR,
         0L, Outcome.SERVER_ERROR, 5L, Outcome.UNAVAILABLE, 1_000L), counts);
     assertEquals(Duration.ofSeconds(20), stats.timesByOutcome().get(Outcome.SERVER_ERROR).total());
   }
