@@ -164,7 +164,7 @@ public interface ActorScope extends AutoCloseable {
    * @param queued messages that wait in mailboxes now
    * @param deadLetterCounts the part of {@code unhandled} for which no asker waited
    * @param lastDeadLetter the time of the last one, or of any of the last ones if they were lost at
-   * the same time; by its scope's clock, without {@code DISCONNECTED}
+   * the same time; by its scope's clock, without {@code DISCONNECTED} and {@code TIMER_CANCELLED}
    * @param restarted how often actors have been restarted
    * @param suspended actors that are suspended after a failure, and workers of pools, now
    * @param deadLetters all dead letters since the close began; empty in {@link #report}

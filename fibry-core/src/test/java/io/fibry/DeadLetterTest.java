@@ -83,6 +83,20 @@ class DeadLetterTest {
     }
   }
 
+  /** A timer that an ended actor has left is no loss, so it must not look like the last one. */
+  @Promise("19.27")
+  @Test
+  void cancelledTimerDoesNotChangeTimeOfLastDeadLetter() {
+    var actor = scope.named("ends").newActor((Object message) -> {});
+    actor.sendMessageLater("later", Duration.ofDays(1));
+
+    actor.close();
+
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
+    assertEquals(1, scope.report().deadLetterCounts().get(Reason.TIMER_CANCELLED));
+    assertEquals(Optional.empty(), scope.report().lastDeadLetter());
+  }
+
   @Promise("19.4")
   @Test
   void deadLetterHasTimeByClockOfItsScope() {

@@ -53,12 +53,13 @@ public final class Accounts {
 
   /**
    * Counts a dead letter, which {@link #countUnhandled} counts, too. Messages for disconnected
-   * clients do not change the time of the last dead letter, because no program can prevent them.
+   * clients, and timers of ended actors, do not change the time of the last dead letter, because
+   * they are no losses that a program can prevent.
    */
   void countDeadLetter(Reason reason, Instant time) {
     for (var level = this; level != null; level = level.parent) {
       level.deadLetters[reason.ordinal()].increment();
-      if (reason != Reason.DISCONNECTED) level.lastDeadLetter = time;
+      if (reason != Reason.DISCONNECTED && reason != Reason.TIMER_CANCELLED) level.lastDeadLetter = time;
     }
   }
 
