@@ -103,7 +103,7 @@ public interface Topic<M> extends Exitable {
    *
    * @param published messages that were published before the topic ended
    * @param delivered deliveries that subscribers have accepted: each message is delivered once to
-   * each subscriber
+   * each subscriber, and may be dropped later
    * @param refused deliveries that subscribers have refused, for example because a mailbox was full
    * @param dropped delivered messages that the mailboxes of actors of the topic have dropped since,
    * because they were full
@@ -116,7 +116,8 @@ public interface Topic<M> extends Exitable {
    *
    * @param name the name of the subscribed actor, such as {@code prices/1} if the topic made it;
    * {@code executor} for code on an executor that is no actor
-   * @param delivered deliveries that the subscriber has accepted
+   * @param delivered deliveries that the subscriber has accepted, also if the message was dropped
+   * later
    * @param refused deliveries that the subscriber has refused
    * @param dropped delivered messages that a full mailbox has dropped since; 0 if the topic did not
    * make the actor, because such an actor has other senders, too

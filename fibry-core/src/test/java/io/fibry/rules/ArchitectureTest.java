@@ -59,7 +59,7 @@ class ArchitectureTest extends ArchitectureRules {
       entry("io.fibry.flow",
           Set.of("Batch", "CircuitBreaker", "HookedFunction", "Pipeline", "RateLimit", "FlowBridges", "Generator",
               "MapReduce", "MultiAsk", "TimeLimit")),
-      entry("io.fibry.pubsub", Set.of("Topic", "Subscription", "ObservableValue", "ObservableMap")),
+      entry("io.fibry.pubsub", Set.of("Topic", "Subscription", "SubscriberTotals", "ObservableValue", "ObservableMap")),
       entry("io.fibry.io", Set.of("Downloader", "Program")),
       entry("io.fibry.net",
           Set.of("AccessLogEntry", "AccessLogFormat", "BodyCodec", "ErrorBody", "HttpException", "HttpExchange",
