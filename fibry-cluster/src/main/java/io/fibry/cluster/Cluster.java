@@ -113,6 +113,12 @@ public sealed interface Cluster extends AutoCloseable permits LocalNode {
   /** {@return the state of this node, for monitoring} */
   Health health();
 
+  /**
+   * {@return whether {@link #close} was called, so that this node leaves the cluster or has left}
+   * The {@link #health} of such a node is no reason for an alarm.
+   */
+  boolean isLeaving();
+
   /** {@return the health as a text for operators, with the members and the pending messages} */
   String dump();
 

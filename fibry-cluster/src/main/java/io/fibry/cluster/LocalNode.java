@@ -150,8 +150,12 @@ final class LocalNode implements Cluster {
     var partitions = new TreeMap<String, Integer>();
     partitionCoordinators.forEach((kind, coordinator) -> partitions.put(kind, coordinator.stats().localPartitions()));
     return new Health(nodeContext.lease().isValid(), nodeContext.transport().connectionProblem(),
-        Collections.unmodifiableMap(partitions),
-        nodeContext.requests().unansweredCount());
+        Collections.unmodifiableMap(partitions), nodeContext.requests().unansweredCount());
+  }
+
+  @Override
+  public boolean isLeaving() {
+    return isLeaving;
   }
 
   @Override
@@ -350,7 +354,8 @@ final class LocalNode implements Cluster {
     var ids = newIdSource();
     IntFunction<RemoteSender> senderOf = partition -> senderTo(
         Destination.toPartition(kind, partition, nodeContext.subjects(), ids, () -> absenceReason(kind)));
-    return new RemoteEntities<>(exitable, kind, partitions, protocol, storesMessages, senderOf, () -> size(kind),
+    return new RemoteEntities<>(exitable, kind, partitions, protocol, storesMessages, senderOf,
+        () -> Optional.ofNullable(partitionCoordinators.get(kind)).map(c -> c.stats().actors()).orElse(0L),
         nodeContext.askLimit());
   }
 
@@ -379,11 +384,6 @@ final class LocalNode implements Cluster {
   private Optional<String> absenceReason(String kind) {
     if (partitionCoordinators.containsKey(kind) || nodeContext.membership().hosts(kind)) return Optional.empty();
     return Optional.of("no node hosts '" + kind + "'");
-  }
-
-  private long size(String kind) {
-    var coordinator = partitionCoordinators.get(kind);
-    return coordinator == null ? 0 : coordinator.stats().actors();
   }
 
   private int partitionsOf(String kind) {
