@@ -16,6 +16,8 @@ import java.util.function.ToLongFunction;
  * {@code fibry.breaker.permitted}, {@code fibry.breaker.failed} and {@code fibry.breaker.refused},
  * and the gauge {@code fibry.breaker.open}. Thread-safe.
  * {@snippet class="io.fibry.micrometer.BlockMetersTest" region="breaker"}
+ *
+ * <p>All meters of a read show the breaker at one moment, at most a second ago.
  */
 public final class BreakerMeters implements MeterBinder, AutoCloseable {
   private final Tags tags;
@@ -46,21 +48,27 @@ public final class BreakerMeters implements MeterBinder, AutoCloseable {
 
   @Override
   public void bindTo(MeterRegistry registry) {
-    count(registry, "permitted", "Calls that have begun", BreakerStats::permitted);
-    count(registry, "failed", "Calls that have failed", BreakerStats::failed);
-    count(registry, "refused", "Calls that the breaker has refused", BreakerStats::refused);
-    registered.add(registry, Gauge.builder("fibry.breaker.open", () -> breaker.state() == State.CLOSED ? 0 : 1)
+    var sample = new CachedSample<>(() -> new BreakerCounts(breaker.stats(), breaker.state()),
+        registry.config().clock());
+    count(registry, sample, "permitted", "Calls that have begun", BreakerStats::permitted);
+    count(registry, sample, "failed", "Calls that have failed", BreakerStats::failed);
+    count(registry, sample, "refused", "Calls that the breaker has refused", BreakerStats::refused);
+    registered.add(registry, Gauge.builder("fibry.breaker.open", () -> sample.sample().state == State.CLOSED ? 0 : 1)
         .tags(tags).description("1: the breaker is open or half open, and refuses calls").register(registry));
   }
 
+  /** The breaker at one moment. */
+  private record BreakerCounts(BreakerStats stats, State state) {}
+
   /**
-   * Registers a counter. The registry has only a weak reference to the breaker. The function refers
-   * to the breaker, too, so that the breaker is not collected.
+   * Registers a counter. The registry has only a weak reference to {@code sample}. The function
+   * refers to {@code sample}, too, so that it is not collected.
    */
-  private void count(MeterRegistry registry, String suffix, String description, ToLongFunction<BreakerStats> measure) {
+  private void count(MeterRegistry registry, CachedSample<BreakerCounts> sample, String suffix, String description,
+      ToLongFunction<BreakerStats> measure) {
     registered.add(registry,
         FunctionCounter
-            .builder("fibry.breaker." + suffix, breaker, unused -> measure.applyAsLong(breaker.stats()))
+            .builder("fibry.breaker." + suffix, sample, unused -> measure.applyAsLong(sample.sample().stats))
             .tags(tags).description(description).register(registry));
   }
 

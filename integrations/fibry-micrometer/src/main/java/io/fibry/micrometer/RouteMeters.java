@@ -49,6 +49,9 @@ public final class RouteMeters implements MeterBinder, AutoCloseable {
   private static final String NONE = "none";
   private static final String ANY = "any";
 
+  /** The server at one moment. */
+  private record ServerSample(List<RouteStats> routes, ServerLoad load) {}
+
   private final Tags tags;
   private final HttpServer server;
   private final BoundMeters registered = new BoundMeters();
@@ -79,16 +82,16 @@ public final class RouteMeters implements MeterBinder, AutoCloseable {
   @Override
   public synchronized void bindTo(MeterRegistry registry) {
     // always the same routes, in the same order
-    var stats = new CachedSample<>(server::stats, registry.config().clock());
-    var routes = stats.sample();
+    var samples = new CachedSample<>(() -> new ServerSample(server.stats(), server.load()), registry.config().clock());
+    var routes = samples.sample().routes;
     var routeTimers = new RouteTimers(registry, bounds(routes.getFirst()));
     for (int i = 0; i < routes.size(); i++) {
       var route = routes.get(i).route();
       var routeTags = tagsOf(route);
       routeTimers.addRoute(route, routeTags);
-      bind(registry, stats, i, routeTags);
+      bind(registry, samples, i, routeTags);
     }
-    bindLoad(registry, new CachedSample<>(server::load, registry.config().clock()));
+    bindLoad(registry, samples);
     routeTimers.begin(server);
     timers.add(routeTimers);
   }
@@ -103,34 +106,35 @@ public final class RouteMeters implements MeterBinder, AutoCloseable {
 
   /**
    * Registers the meters of the route at this index. The registry has only a weak reference to
-   * {@code stats}. The lambdas have a strong reference, so {@code stats} is not collected.
+   * {@code samples}. The lambdas have a strong reference, so {@code samples} is not collected.
    */
-  private void bind(MeterRegistry registry, CachedSample<List<RouteStats>> stats, int index, Tags routeTags) {
+  private void bind(MeterRegistry registry, CachedSample<ServerSample> samples, int index, Tags routeTags) {
     for (var outcome : Outcome.values()) registered.add(registry, FunctionCounter
-        .builder("fibry.http.responses", stats, unused -> stats.sample().get(index).timesByOutcome().get(outcome)
-            .count())
+        .builder("fibry.http.responses", samples,
+            unused -> samples.sample().routes.get(index).timesByOutcome().get(outcome).count())
         .tags(routeTags).tag("outcome", outcome.name()).description("Exchanges by the status of their response")
         .register(registry));
     registered.add(registry,
-        Gauge.builder("fibry.http.websockets", () -> stats.sample().get(index).openWebSockets()).tags(routeTags)
+        Gauge.builder("fibry.http.websockets", () -> samples.sample().routes.get(index).openWebSockets())
+            .tags(routeTags)
             .description("Open WebSockets").register(registry));
   }
 
-  private void bindLoad(MeterRegistry registry, CachedSample<ServerLoad> load) {
-    bindLoad(registry, load, "working", "Exchanges whose handlers are at work", ServerLoad::working);
-    bindLoad(registry, load, "waiting", "Exchanges that wait for their clients", ServerLoad::waiting);
-    bindLoad(registry, load, "max.exchanges", "Exchanges whose handlers may be at work", ServerLoad::maxExchanges);
-    bindLoad(registry, load, "connections", "Open connections", ServerLoad::connections);
-    registered.add(registry,
-        FunctionCounter.builder("fibry.server.cut.off", load, unused -> load.sample().cutOffClients()).tags(tags)
-            .description("Clients that were cut off because they exceeded a limit").register(registry));
+  private void bindLoad(MeterRegistry registry, CachedSample<ServerSample> samples) {
+    bindLoad(registry, samples, "working", "Exchanges whose handlers are at work", ServerLoad::working);
+    bindLoad(registry, samples, "waiting", "Exchanges that wait for their clients", ServerLoad::waiting);
+    bindLoad(registry, samples, "max.exchanges", "Exchanges whose handlers may be at work", ServerLoad::maxExchanges);
+    bindLoad(registry, samples, "connections", "Open connections", ServerLoad::connections);
+    registered.add(registry, FunctionCounter
+        .builder("fibry.server.cut.off", samples, unused -> samples.sample().load.cutOffClients()).tags(tags)
+        .description("Clients that were cut off because they exceeded a limit").register(registry));
   }
 
-  /** The lambda has a strong reference to {@code load}, as in {@link #bind}. */
-  private void bindLoad(MeterRegistry registry, CachedSample<ServerLoad> load, String name, String description,
+  /** The lambda has a strong reference to {@code samples}, as in {@link #bind}. */
+  private void bindLoad(MeterRegistry registry, CachedSample<ServerSample> samples, String name, String description,
       ToIntFunction<ServerLoad> value) {
-    registered.add(registry, Gauge.builder("fibry.server." + name, () -> value.applyAsInt(load.sample())).tags(tags)
-        .description(description).register(registry));
+    registered.add(registry, Gauge.builder("fibry.server." + name, () -> value.applyAsInt(samples.sample().load))
+        .tags(tags).description(description).register(registry));
   }
 
   private static Duration[] bounds(RouteStats stats) {

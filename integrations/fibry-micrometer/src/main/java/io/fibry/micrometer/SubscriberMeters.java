@@ -1,111 +1,95 @@
 package io.fibry.micrometer;
 
+import io.fibry.micrometer.TopicMeters.TopicCounts;
 import io.fibry.pubsub.Topic.SubscriberStats;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.ToLongFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Counters of the open subscriptions of a topic in one registry, with the tag {@code subscriber}.
- * They exist for the oldest {@value #MAX} subscribers, so that a topic with a subscriber for each
- * client does not flood the registry. Subscriptions with the same name share counters, which keep
- * the counts of closed namesakes. Thread-safe.
+ * They exist for the names in the samples of the topic. Thread-safe.
  *
- * <p>The counters appear and disappear when the registry reads another meter of the topic. A thread
- * that finds another thread changing them does not wait, because it may have locked the registry,
- * which the other thread needs.
+ * <p>The counters appear and disappear when the registry reads a meter of the topic. A thread that
+ * finds another thread changing them does not wait, because it may have locked the registry, which
+ * the other thread needs.
  */
 final class SubscriberMeters {
-  static final int MAX = 20;
-
   private final MeterRegistry registry;
   private final Tags tags;
+  private final CachedSample<TopicCounts> samples;
   private final ReentrantLock lock = new ReentrantLock();
-  private final Map<String, SubscriberCounters> shown = new HashMap<>(); // guarded by the lock
+  private final Map<String, SubscriberCounters> counters = new HashMap<>(); // guarded by the lock
+  private volatile @Nullable TopicCounts shown; // written with the lock; null: none
   private boolean isClosed; // guarded by the lock
 
   /** The counters of one name. */
-  private static final class SubscriberCounters {
+  private final class SubscriberCounters {
     private final BoundMeters registered = new BoundMeters();
-    private SubscriberStats open; // the sums of the open subscriptions; guarded by the lock
-    private volatile SubscriberStats stats; // with closed namesakes; written with the lock, read by the registry
+    private volatile SubscriberStats last; // written with the lock, read by the registry
 
-    SubscriberCounters(SubscriberStats stats) {
-      open = stats;
-      this.stats = stats;
-    }
-
-    /**
-     * Adds the growth of each count. If a namesake has closed, the sum is smaller; the counter then
-     * keeps its value, because a counter must not shrink.
-     */
-    void update(SubscriberStats next) {
-      stats = stats.plus(new SubscriberStats(stats.name(), Math.max(0, next.delivered() - open.delivered()),
-          Math.max(0, next.refused() - open.refused()), Math.max(0, next.dropped() - open.dropped())));
-      open = next;
+    SubscriberCounters(SubscriberStats first) {
+      last = first;
+      register("delivered", "Deliveries that this subscriber has accepted", SubscriberStats::delivered);
+      register("refused", "Deliveries that this subscriber has refused", SubscriberStats::refused);
+      register("dropped", "Delivered messages that the full mailbox of this subscriber dropped",
+          SubscriberStats::dropped);
     }
 
     /** The registry has only a weak reference to this object; the function refers to it, too. */
-    void register(MeterRegistry registry, Tags tags, String suffix, String description,
-        ToLongFunction<SubscriberStats> count) {
+    private void register(String suffix, String description, ToLongFunction<SubscriberStats> count) {
       registered.add(registry, FunctionCounter
-          .builder("fibry.topic.subscriber." + suffix, this, unused -> count.applyAsLong(stats))
-          .tags(tags).tag("subscriber", stats.name()).description(description).register(registry));
+          .builder("fibry.topic.subscriber." + suffix, this, unused -> count.applyAsLong(stats()))
+          .tags(tags).tag("subscriber", last.name()).description(description).register(registry));
+    }
+
+    /** Returns the last counts if the subscription has ended. */
+    private SubscriberStats stats() {
+      var name = last.name();
+      return sample().subscribers().getOrDefault(name, last);
     }
   }
 
-  SubscriberMeters(MeterRegistry registry, Tags tags) {
+  SubscriberMeters(MeterRegistry registry, Tags tags, CachedSample<TopicCounts> samples) {
     this.registry = registry;
     this.tags = tags;
+    this.samples = samples;
   }
 
-  /** Shows these subscribers, the oldest first. */
-  void show(List<SubscriberStats> subscribers) {
-    if (!lock.tryLock()) return;
-    try {
-      if (!isClosed) showWithLock(subscribers);
+  /** Returns the sample of the topic, after there are counters for its subscribers. */
+  TopicCounts sample() {
+    var sample = samples.sample();
+    if (sample != shown && lock.tryLock()) try {
+      if (!isClosed) show(sample);
+      shown = sample;
     } finally {
       lock.unlock();
     }
+    return sample;
   }
 
-  private void showWithLock(List<SubscriberStats> subscribers) {
-    var byName = new HashMap<String, SubscriberStats>();
-    for (var stats : subscribers)
-      if (byName.size() < MAX || byName.containsKey(stats.name()))
-        byName.merge(stats.name(), stats, SubscriberStats::plus);
-    for (var name : new HashSet<>(shown.keySet()))
-      if (!byName.containsKey(name)) shown.remove(name).registered.remove();
-    byName.forEach((name, stats) -> {
-      var counters = shown.get(name);
-      if (counters == null) shown.put(name, newCounters(stats));
-      else counters.update(stats);
+  private void show(TopicCounts sample) {
+    for (var name : new HashSet<>(counters.keySet()))
+      if (!sample.subscribers().containsKey(name)) counters.remove(name).registered.remove();
+    sample.subscribers().forEach((name, stats) -> {
+      var ofName = counters.get(name);
+      if (ofName == null) counters.put(name, new SubscriberCounters(stats));
+      else ofName.last = stats;
     });
-  }
-
-  private SubscriberCounters newCounters(SubscriberStats stats) {
-    var counters = new SubscriberCounters(stats);
-    counters.register(registry, tags, "delivered", "Deliveries that this subscriber has accepted",
-        SubscriberStats::delivered);
-    counters.register(registry, tags, "refused", "Deliveries that this subscriber has refused",
-        SubscriberStats::refused);
-    counters.register(registry, tags, "dropped", "Delivered messages that the full mailbox of this subscriber dropped",
-        SubscriberStats::dropped);
-    return counters;
   }
 
   void close() {
     lock.lock();
     try {
       isClosed = true;
-      shown.values().forEach(counters -> counters.registered.remove());
-      shown.clear();
+      counters.values().forEach(ofName -> ofName.registered.remove());
+      counters.clear();
     } finally {
       lock.unlock();
     }

@@ -1,6 +1,8 @@
 package io.fibry.micrometer;
 
+import io.fibry.pubsub.SubscriberTotals;
 import io.fibry.pubsub.Topic;
+import io.fibry.pubsub.Topic.SubscriberStats;
 import io.fibry.pubsub.Topic.TopicStats;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
@@ -10,7 +12,9 @@ import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.function.ToLongFunction;
+import java.util.stream.Collectors;
 
 /**
  * Meters of a topic, with the tag {@code topic}: the counters {@code fibry.topic.published},
@@ -20,13 +24,23 @@ import java.util.function.ToLongFunction;
  *
  * <p>The counters {@code fibry.topic.subscriber.delivered}, {@code fibry.topic.subscriber.refused}
  * and {@code fibry.topic.subscriber.dropped} have the further tag {@code subscriber}, the name of
- * the actor. They exist for the oldest 20 open subscriptions, and appear one read after the
- * subscription.
+ * the actor. They exist for the names of the oldest 20 open subscriptions, and appear one read
+ * after the subscription. All meters of a read show the topic at one moment.
  *
  * <p>The meters refer to the topic, so the topic cannot become garbage before {@link #close}. After
  * the topic has ended, the counters keep their last values.
  */
 public final class TopicMeters implements MeterBinder, AutoCloseable {
+  /** For so many names there are counters, so that a subscriber for each client is no flood. */
+  private static final int MAX_SUBSCRIBERS = 20;
+
+  /**
+   * The topic at one moment.
+   *
+   * @param subscribers the sums of open subscriptions by their names
+   */
+  record TopicCounts(TopicStats stats, Map<String, SubscriberStats> subscribers) {}
+
   private final Tags tags;
   private final Topic<?> topic;
   private final BoundMeters registered = new BoundMeters();
@@ -54,31 +68,32 @@ public final class TopicMeters implements MeterBinder, AutoCloseable {
 
   @Override
   public void bindTo(MeterRegistry registry) {
-    var ofSubscribers = new SubscriberMeters(registry, tags);
+    var totals = SubscriberTotals.of(topic, MAX_SUBSCRIBERS);
+    var samples = new CachedSample<>(() -> new TopicCounts(topic.stats(), totals.read().stream()
+        .collect(Collectors.toUnmodifiableMap(SubscriberStats::name, sum -> sum))), registry.config().clock());
+    var ofSubscribers = new SubscriberMeters(registry, tags, samples);
     synchronized (this) {
       subscriberMeters.add(ofSubscribers);
     }
-    var stats = new CachedSample<>(topic::stats, registry.config().clock());
-    var subscribers = new CachedSample<>(topic::subscribers, registry.config().clock());
-    count(registry, stats, "published", "Messages that were published", TopicStats::published);
-    count(registry, stats, "delivered", "Deliveries that subscribers have accepted", TopicStats::delivered);
-    count(registry, stats, "refused", "Deliveries that subscribers have refused", TopicStats::refused);
-    count(registry, stats, "dropped", "Delivered messages that full mailboxes of subscribers have dropped",
+    count(registry, ofSubscribers, "published", "Messages that were published", TopicStats::published);
+    count(registry, ofSubscribers, "delivered", "Deliveries that subscribers have accepted", TopicStats::delivered);
+    count(registry, ofSubscribers, "refused", "Deliveries that subscribers have refused", TopicStats::refused);
+    count(registry, ofSubscribers, "dropped", "Delivered messages that full mailboxes of subscribers have dropped",
         TopicStats::dropped);
-    registered.add(registry, Gauge.builder("fibry.topic.subscribers", () -> {
-      ofSubscribers.show(subscribers.sample());
-      return stats.sample().subscribers();
-    }).tags(tags).description("Open subscriptions").register(registry));
+    registered.add(registry,
+        Gauge.builder("fibry.topic.subscribers", () -> ofSubscribers.sample().stats.subscribers()).tags(tags)
+            .description("Open subscriptions").register(registry));
   }
 
   /**
-   * Registers a counter. The registry has only a weak reference to {@code stats}. The function
-   * refers to {@code stats}, too, so that {@code stats} is not collected.
+   * Registers a counter. The registry has only a weak reference to {@code samples}. The function
+   * refers to {@code samples}, too, so that {@code samples} is not collected.
    */
-  private void count(MeterRegistry registry, CachedSample<TopicStats> stats, String suffix, String description,
+  private void count(MeterRegistry registry, SubscriberMeters samples, String suffix, String description,
       ToLongFunction<TopicStats> measure) {
     registered.add(registry,
-        FunctionCounter.builder("fibry.topic." + suffix, stats, unused -> measure.applyAsLong(stats.sample()))
+        FunctionCounter
+            .builder("fibry.topic." + suffix, samples, unused -> measure.applyAsLong(samples.sample().stats))
             .tags(tags).description(description).register(registry));
   }
 

@@ -241,7 +241,19 @@ class ActorMetersTest {
       actor.ask(1);
       scope.assertQuiet();
 
-      clock.add(Duration.ofMillis(999));
+      clock.add(Duration.ofMillis(800));
+      assertEquals(0, counter("fibry.actor.handled", "orders"));
+      clock.add(Duration.ofMillis(200));
+      assertEquals(1, counter("fibry.actor.handled", "orders"));
+    }
+  }
+
+  /** Two scrapers may read in turns, so that a sample becomes old while one of them reads. */
+  @Test
+  void scrapeThatIsInProgressKeepsItsSample() {
+    try (var scope = TestScope.fibers()) {
+      var actor = scope.named("orders").newActorWithReturn((Integer n) -> n);
+      new ActorMeters(scope, "orders").bindTo(registry);
       assertEquals(0, counter("fibry.actor.handled", "orders"));
       clock.add(Duration.ofMillis(1));
       assertEquals(1, counter("fibry.actor.handled", "orders"));
