@@ -15,14 +15,16 @@ import java.util.function.ToDoubleFunction;
  *
  * <p>When a registry reads the gauges, the partitions of the node are counted, at most once a
  * second. The gauges stay registered until {@link #close}, also after the node has left the
- * cluster; {@code alive} is then 0.
+ * cluster; {@code alive} is then 0, and {@code leaving} is 1.
  */
 public final class NodeMeters implements MeterBinder, AutoCloseable {
 
   /** The node's state at one moment. */
-  private record NodeSample(Cluster.Health health, int members) {
+  private record NodeSample(boolean isLeaving, Cluster.Health health, int members) {
+    /** Reads the health first, so that a health after the leave comes with {@code isLeaving}. */
     static NodeSample of(Cluster cluster) {
-      return new NodeSample(cluster.health(), cluster.members().size());
+      var health = cluster.health();
+      return new NodeSample(cluster.isLeaving(), health, cluster.members().size());
     }
   }
 
@@ -57,6 +59,8 @@ public final class NodeMeters implements MeterBinder, AutoCloseable {
         node -> node.health().isAlive() ? 1 : 0);
     gauge(registry, sample, "connected", "0: no message can be sent at the moment",
         node -> node.health().connectionProblem().isEmpty() ? 1 : 0);
+    gauge(registry, sample, "leaving", "1: the node leaves or has left, because its close was called",
+        node -> node.isLeaving() ? 1 : 0);
     gauge(registry, sample, "members", "Nodes that are alive, as this node knows", NodeSample::members);
     gauge(registry, sample, "partitions", "Partitions of all kinds that this node owns",
         node -> node.health().partitions().values().stream().mapToInt(Integer::intValue).sum());

@@ -51,6 +51,7 @@ class NodeMetersTest {
       // @end
       assertEquals(1, gauge("fibry.node.alive"));
       assertEquals(1, gauge("fibry.node.connected"));
+      assertEquals(0, gauge("fibry.node.leaving"));
       cluster.host("counter", Count.class, ActorSystem.anonymous(), Duration.ofMinutes(1),
           (builder, key) -> builder.newActor((Count count, ActorContext<Count> context) -> {
             gate.await();
@@ -83,5 +84,6 @@ class NodeMetersTest {
 
     await("fibry.node.connected", 0);
     await("fibry.node.alive", 0);
+    assertEquals(1, gauge("fibry.node.leaving"));
   }
 }
