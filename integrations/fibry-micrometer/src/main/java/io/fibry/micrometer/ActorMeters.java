@@ -21,16 +21,19 @@ import java.util.function.ToLongFunction;
 
 /**
  * Meters of chosen actors, with the tags {@code scope} and {@code actor}. The counters are
- * {@code fibry.actor.handled}, {@code fibry.actor.failed}, {@code fibry.actor.refused} and
- * {@code fibry.actor.restarted}. The gauges are {@code fibry.actor.living},
- * {@code fibry.actor.suspended}, {@code fibry.actor.waiting}, {@code fibry.actor.oldest.waiting}
- * and {@code fibry.actor.busy}. Thread-safe.
+ * {@code fibry.actor.handled}, {@code fibry.actor.failed}, {@code fibry.actor.refused},
+ * {@code fibry.actor.dropped} and {@code fibry.actor.restarted}. The gauges are
+ * {@code fibry.actor.living}, {@code fibry.actor.suspended}, {@code fibry.actor.waiting},
+ * {@code fibry.actor.oldest.waiting} and {@code fibry.actor.busy}. Thread-safe.
  * {@snippet class="io.fibry.micrometer.ActorMetersTest" region="actors"}
  *
  * <p>The gauges {@code fibry.actor.max.busy} and {@code fibry.actor.max.waiting} have the
  * further tag {@code name}: the actor that has been busy for longest, and the actor whose message
- * has waited for longest. They exist only while that time is at least ten seconds. So there is at
- * most one of each for each name that is given, and an alert names the actor.
+ * has waited for longest. They exist only while that time is at least ten seconds. The gauges
+ * {@code fibry.actor.max.failed}, {@code fibry.actor.max.refused} and
+ * {@code fibry.actor.max.restarted} name the actor with the most of these problems in five minutes,
+ * and exist until the end of the next five minutes. So there is at most one gauge of each kind for
+ * each name that is given, and an alert names the actor.
  *
  * <p>A name that ends in {@code *} has one meter for all actors whose name begins so. An actor
  * belongs to the first name that matches. Thus the number of meters does not grow with the number
@@ -79,18 +82,19 @@ public final class ActorMeters implements MeterBinder, AutoCloseable {
   public void bindTo(MeterRegistry registry) {
     var sums = new CachedSample<>(totals::read, registry.config().clock()); // in the order of the names
     var groups = actors.list().stream().map(name -> tags.and("actor", name)).toList();
-    var gauges = new NamedActorGauges(registry, groups);
+    var gauges = new NamedActorGauges(registry, groups, sums);
     synchronized (this) {
       namedGauges.add(gauges);
     }
     for (int i = 0; i < groups.size(); i++)
-      bind(new NameMeters(registry, sums, i, groups.get(i), gauges, registered));
+      bind(new NameMeters(registry, i, groups.get(i), gauges, registered));
   }
 
   private static void bind(NameMeters meters) {
     meters.count("handled", "Messages and steps that these actors have handled", Total::handled);
     meters.count("failed", "Messages at which these actors have failed", Total::failed);
-    meters.count("refused", "Messages that full mailboxes have refused or dropped", Total::refused);
+    meters.count("refused", "Messages that full mailboxes have not taken", Total::refused);
+    meters.count("dropped", "Messages that full mailboxes have taken, and dropped later", Total::dropped);
     meters.count("restarted", "Restarts of these actors", Total::restarted);
     meters.gauge("suspended", "Actors that are suspended after a failure", Total::suspended);
     meters.gauge("living", "Actors that have not ended", Total::living);
@@ -101,16 +105,16 @@ public final class ActorMeters implements MeterBinder, AutoCloseable {
   }
 
   /** Registers the meters of one name in one registry. */
-  private record NameMeters(MeterRegistry registry, CachedSample<List<Total>> sums, int index, Tags tags,
-      NamedActorGauges named, BoundMeters registered) {
+  private record NameMeters(MeterRegistry registry, int index, Tags tags, NamedActorGauges named,
+      BoundMeters registered) {
 
     /**
-     * Registers a counter. The registry has only a weak reference to {@code sums}. The function
-     * refers to {@code sums}, too, so that {@code sums} is not collected.
+     * Registers a counter. The registry has only a weak reference to {@code named}. The function
+     * refers to {@code named}, too, so that {@code named} is not collected.
      */
     void count(String suffix, String description, ToLongFunction<Total> measure) {
       registered.add(registry, FunctionCounter
-          .builder("fibry.actor." + suffix, sums, unused -> measure.applyAsLong(sum()))
+          .builder("fibry.actor." + suffix, named, unused -> measure.applyAsLong(sum()))
           .tags(tags).description(description).register(registry));
     }
 
@@ -126,9 +130,7 @@ public final class ActorMeters implements MeterBinder, AutoCloseable {
     }
 
     private Total sum() {
-      var sample = sums.sample();
-      named.show(sample);
-      return sample.get(index);
+      return named.sample().get(index);
     }
   }
 

@@ -185,9 +185,90 @@ class ActorMetersTest {
         new ActorMeters(scope, "orders").bindTo(registry);
 
         assertEquals(2, counter("fibry.actor.refused", "orders"));
+        assertEquals(0, counter("fibry.actor.dropped", "orders"));
       } finally {
         gate.countDown();
       }
+    }
+  }
+
+  /** A mailbox that drops on purpose must not look like a full mailbox. */
+  @Test
+  void droppedMessagesAreCountedApartFromRefusedMessages() {
+    try (var scope = TestScope.fibers()) {
+      var gate = new CountDownLatch(1);
+      var entered = new CountDownLatch(1);
+      var actor = scope.named("orders").mailbox(Mailbox.bounded(1, Overflow.DROP_OLDEST))
+          .newActor((String message) -> {
+            entered.countDown();
+            gate.await();
+          });
+      try {
+        actor.sendMessage("handled");
+        Patience.await(entered);
+        for (var message : List.of("dropped", "dropped", "waits")) actor.sendMessage(message);
+
+        new ActorMeters(scope, "orders").bindTo(registry);
+
+        assertEquals(0, counter("fibry.actor.refused", "orders"));
+        assertEquals(2, counter("fibry.actor.dropped", "orders"));
+      } finally {
+        gate.countDown();
+      }
+    }
+  }
+
+  /** An alert on the group {@code *} needs the name of an actor. */
+  @Test
+  void actorThatFailsAndRestartsMostIsNamed() {
+    try (var scope = TestScope.fibers(); var meters = new ActorMeters(scope, "orders", "*")) {
+      meters.bindTo(registry);
+      for (int i = 0; i < 5; i++) {
+        var actor = scope.named("cart-" + i).onFailure(FailurePolicy.restart().withoutLog())
+            .newActor((String message) -> {
+              throw new IllegalStateException("on purpose");
+            });
+        for (int failure = 0; failure < i; failure++) actor.sendMessage("fails");
+      }
+      scope.assertQuiet();
+
+      assertEquals(List.of("*/cart-4 4.0"), named("fibry.actor.max.failed"));
+      assertEquals(List.of("*/cart-4 4.0"), named("fibry.actor.max.restarted"));
+      assertEquals(List.of(), named("fibry.actor.max.refused"));
+      for (int period = 0; period < 2; period++) {
+        scope.clock().advance(Duration.ofMinutes(5));
+        named("fibry.actor.max.failed");
+      }
+      assertEquals(List.of(), named("fibry.actor.max.failed"));
+    }
+    assertEquals(List.of(), registry.getMeters());
+  }
+
+  private List<String> named(String meter) {
+    passSecond();
+    gauge("fibry.actor.living", "*"); // takes a sample
+    return registry.find(meter).gauges().stream()
+        .map(gauge -> gauge.getId().getTag("actor") + "/" + gauge.getId().getTag("name") + " " + gauge.value())
+        .toList();
+  }
+
+  /** A gauge that is read before all other meters shows the same sample as they do. */
+  @Test
+  void gaugeThatNamesActorTakesSample() {
+    try (var scope = TestScope.fibers(); var meters = new ActorMeters(scope, "*")) {
+      meters.bindTo(registry);
+      var actor = scope.named("broken").onFailure(FailurePolicy.resume().withoutLog()).newActor((String message) -> {
+        throw new IllegalStateException("on purpose");
+      });
+      actor.sendMessage("fails");
+      scope.assertQuiet();
+      assertEquals(List.of("*/broken 1.0"), named("fibry.actor.max.failed"));
+      actor.sendMessage("fails");
+      scope.assertQuiet();
+      passSecond();
+
+      assertEquals(2, registry.get("fibry.actor.max.failed").gauge().value());
+      assertEquals(2, counter("fibry.actor.failed", "*"));
     }
   }
 
@@ -197,7 +278,7 @@ class ActorMetersTest {
       meters.bindTo(registry);
 
       for (var actor : List.of("later", "cart-*")) {
-        for (var name : List.of("handled", "failed", "refused", "restarted"))
+        for (var name : List.of("handled", "failed", "refused", "dropped", "restarted"))
           assertEquals(0, counter("fibry.actor." + name, actor));
         for (var name : List.of("living", "suspended", "waiting", "oldest.waiting", "busy"))
           assertEquals(0, gauge("fibry.actor." + name, actor));
@@ -228,7 +309,7 @@ class ActorMetersTest {
       });
       assertEquals(20, counter("fibry.actor.handled", "cart-*"));
       assertEquals(1, counter("fibry.actor.handled", "payments"));
-      assertEquals(18, registry.getMeters().size());
+      assertEquals(20, registry.getMeters().size());
     }
   }
 
@@ -255,7 +336,16 @@ class ActorMetersTest {
       var actor = scope.named("orders").newActorWithReturn((Integer n) -> n);
       new ActorMeters(scope, "orders").bindTo(registry);
       assertEquals(0, counter("fibry.actor.handled", "orders"));
-      clock.add(Duration.ofMillis(1));
+      actor.ask(1);
+      scope.assertQuiet();
+
+      clock.add(Duration.ofMillis(950));
+      assertEquals(0, counter("fibry.actor.handled", "orders")); // the scrape begins
+      for (int i = 0; i < 100; i++) { // 9 s: the scrape is slow
+        clock.add(Duration.ofMillis(90));
+        assertEquals(0, counter("fibry.actor.handled", "orders"), "read " + i);
+      }
+      clock.add(Duration.ofMillis(90));
       assertEquals(1, counter("fibry.actor.handled", "orders"));
     }
   }

@@ -1,8 +1,11 @@
 package io.fibry.micrometer;
 
 import io.fibry.ActorSystem;
+import io.fibry.FailurePolicy;
 import io.fibry.cluster.Cluster;
 import io.fibry.flow.CircuitBreaker;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
 import io.fibry.net.HttpException;
 import io.fibry.net.HttpRoutes;
 import io.fibry.net.HttpServer;
@@ -27,7 +30,8 @@ import java.util.concurrent.CountDownLatch;
 
 /**
  * Registers all meters of this module. The server has responded with 200, 500 and 503. The actor
- * {@code clerk} has been busy, and a message has waited for it, for a minute.
+ * {@code clerk} has been busy, and a message has waited for it, for a minute, and it has refused a
+ * message. The actor {@code courier} has failed and restarted.
  */
 final class AllMeters {
   private final TestScope shop;
@@ -62,6 +66,7 @@ final class AllMeters {
     new RouteMeters("web", server).bindTo(registry);
     callRoutes(registry);
     occupyClerk();
+    failCourier();
     readMeterAfterSecond(registry, clock); // begins to measure the times
     shop.clock().advance(Duration.ofMinutes(1));
     readMeterAfterSecond(registry, clock); // makes the gauges that name the clerk
@@ -100,13 +105,21 @@ final class AllMeters {
 
   private void occupyClerk() {
     var entered = new CountDownLatch(1);
-    var clerk = shop.named("clerk").newActor((String order) -> {
+    var clerk = shop.named("clerk").mailbox(Mailbox.bounded(1, Overflow.REJECT)).newActor((String order) -> {
       entered.countDown();
       gate.await();
     });
     clerk.sendMessage("hat");
     Patience.await(entered);
     clerk.sendMessage("shoes");
+    clerk.sendMessage("refused");
+  }
+
+  private void failCourier() {
+    shop.named("courier").onFailure(FailurePolicy.restart().withoutLog()).newActor((String order) -> {
+      throw new IllegalStateException("for a test");
+    }).sendMessage("hat");
+    Patience.eventually(() -> shop.report().restarted() == 1);
   }
 
   private void callRoutes(MeterRegistry registry) throws IOException, InterruptedException {
