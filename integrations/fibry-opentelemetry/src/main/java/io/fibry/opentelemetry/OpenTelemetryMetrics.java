@@ -6,15 +6,18 @@ import io.fibry.flow.CircuitBreaker;
 import io.fibry.flow.CircuitBreaker.BreakerStats;
 import io.fibry.net.HttpServer;
 import io.fibry.net.HttpServer.ServerLoad;
+import io.fibry.pubsub.SubscriberTotals;
 import io.fibry.pubsub.Topic;
 import io.fibry.pubsub.Topic.SubscriberStats;
 import io.fibry.pubsub.Topic.TopicStats;
 import io.fibry.spi.ActorNames;
 import io.fibry.spi.ActorTotals;
+import io.fibry.spi.ActorTotals.Worst;
 import io.opentelemetry.api.OpenTelemetry;
 import io.opentelemetry.api.common.Attributes;
 import io.opentelemetry.api.metrics.Meter;
 import io.opentelemetry.api.metrics.ObservableDoubleMeasurement;
+import io.opentelemetry.api.metrics.ObservableLongMeasurement;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.time.Instant;
@@ -27,6 +30,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;
+import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import javax.management.JMException;
@@ -49,6 +53,7 @@ public final class OpenTelemetryMetrics implements AutoCloseable {
   private static final String ACTORS = "{actor}";
   private static final String DELIVERIES = "{delivery}";
   private static final Duration MIN_NAMED = Duration.ofSeconds(10);
+  private static final int MAX_SUBSCRIBERS = 20; // a topic with a subscriber for each client has few metrics
   private static final String SCHEDULER = "jdk.management:type=VirtualThreadScheduler";
 
   private final Meter meter;
@@ -133,9 +138,10 @@ public final class OpenTelemetryMetrics implements AutoCloseable {
 
   /**
    * Adds chosen actors: {@code fibry.actor.handled}, {@code fibry.actor.failed}, {@code
-   * fibry.actor.refused}, {@code fibry.actor.restarted}, {@code fibry.actor.living}, {@code
-   * fibry.actor.suspended}, {@code fibry.actor.waiting}, {@code fibry.actor.oldest.waiting} and
-   * {@code fibry.actor.busy}. A name that ends in {@code *} sums all actors whose name begins so.
+   * fibry.actor.refused}, {@code fibry.actor.dropped}, {@code fibry.actor.restarted}, {@code
+   * fibry.actor.living}, {@code fibry.actor.suspended}, {@code fibry.actor.waiting}, {@code
+   * fibry.actor.oldest.waiting} and {@code fibry.actor.busy}. A name that ends in {@code *} sums
+   * all actors whose name begins so.
    * An actor belongs to the first name that matches. Thus the number of metrics does not grow with
    * the number of actors. The counters include actors that have ended since this call, and never
    * shrink. A name without an actor has zeros.
@@ -143,6 +149,9 @@ public final class OpenTelemetryMetrics implements AutoCloseable {
    * <p>The gauges {@code fibry.actor.max.busy} and {@code fibry.actor.max.waiting} have the
    * further attribute {@code name}: the actor that has been busy for longest, and the actor whose
    * message has waited for longest. They have a value only while that time is at least ten seconds.
+   * The gauges {@code fibry.actor.max.failed}, {@code fibry.actor.max.refused} and
+   * {@code fibry.actor.max.restarted} name the actor with the most of these problems in five
+   * minutes, and have a value until the end of the next five minutes.
    *
    * @param scope the scope of the actors, whose name is the attribute {@code scope}; actors in
    * scopes inside it are found, too
@@ -162,8 +171,10 @@ public final class OpenTelemetryMetrics implements AutoCloseable {
             (sums, counter) -> sums.forEach(sum -> counter.record(sum.handled(), byName.get(sum.name()))))
         .counters("fibry.actor.failed", MESSAGES, "Messages at which these actors have failed",
             (sums, counter) -> sums.forEach(sum -> counter.record(sum.failed(), byName.get(sum.name()))))
-        .counters("fibry.actor.refused", MESSAGES, "Messages that full mailboxes have refused or dropped",
+        .counters("fibry.actor.refused", MESSAGES, "Messages that full mailboxes have not taken",
             (sums, counter) -> sums.forEach(sum -> counter.record(sum.refused(), byName.get(sum.name()))))
+        .counters("fibry.actor.dropped", MESSAGES, "Messages that full mailboxes have taken, and dropped later",
+            (sums, counter) -> sums.forEach(sum -> counter.record(sum.dropped(), byName.get(sum.name()))))
         .counters("fibry.actor.restarted", "{restart}", "Restarts of these actors",
             (sums, counter) -> sums.forEach(sum -> counter.record(sum.restarted(), byName.get(sum.name()))))
         .levels("fibry.actor.suspended", ACTORS, "Actors that are suspended after a failure",
@@ -185,7 +196,19 @@ public final class OpenTelemetryMetrics implements AutoCloseable {
             "How long at least a message has waited for the actor of this name, from 10 s on",
             (sums, gauge) -> sums.forEach(
                 sum -> recordNamed(gauge, sum.oldestWaitingActor(), sum.oldestWaiting(), byName.get(sum.name()))))
+        .gauges("fibry.actor.max.failed", MESSAGES, "Messages at which the actor of this name has failed lately",
+            (sums, gauge) -> sums.forEach(sum -> recordWorst(gauge, sum.worstFailing(), byName.get(sum.name()))))
+        .gauges("fibry.actor.max.refused", MESSAGES,
+            "Messages that the full mailbox of the actor of this name has refused lately",
+            (sums, gauge) -> sums.forEach(sum -> recordWorst(gauge, sum.worstRefusing(), byName.get(sum.name()))))
+        .gauges("fibry.actor.max.restarted", "{restart}", "Restarts of the actor of this name lately",
+            (sums, gauge) -> sums.forEach(sum -> recordWorst(gauge, sum.worstRestarting(), byName.get(sum.name()))))
         .register(), totals);
+  }
+
+  private static void recordWorst(ObservableLongMeasurement gauge, Optional<Worst> worst, Attributes attributes) {
+    worst.ifPresent(
+        actor -> gauge.record(actor.count(), attributes.toBuilder().put("name", actor.actor()).build()));
   }
 
   private static void recordNamed(ObservableDoubleMeasurement gauge, Optional<String> actor, Duration time,
@@ -245,23 +268,39 @@ public final class OpenTelemetryMetrics implements AutoCloseable {
    */
   public OpenTelemetryMetrics addTopic(Topic<?> topic) {
     var own = attributesWith("topic", topic.name());
-    var ofSubscribers = sampled(own, () -> SubscriberSums.of(topic.subscribers()))
+    var totals = SubscriberTotals.of(topic, MAX_SUBSCRIBERS);
+    return add(sampled(own, () -> new TopicReading(own, topic.stats(), totals.read()))
+        .counter("fibry.topic.published", MESSAGES, "Messages that were published",
+            sample -> sample.stats.published())
+        .counter("fibry.topic.delivered", DELIVERIES, "Deliveries that subscribers have accepted",
+            sample -> sample.stats.delivered())
+        .counter("fibry.topic.refused", DELIVERIES, "Deliveries that subscribers have refused",
+            sample -> sample.stats.refused())
+        .counter("fibry.topic.dropped", MESSAGES, "Delivered messages that full mailboxes of subscribers have dropped",
+            sample -> sample.stats.dropped())
+        .level("fibry.topic.subscribers", "{subscriber}", "Open subscriptions", sample -> sample.stats.subscribers())
         .counters("fibry.topic.subscriber.delivered", DELIVERIES, "Deliveries that this subscriber has accepted",
-            (sums, counter) -> sums.record(counter, own, SubscriberStats::delivered))
+            (sample, counter) -> sample.record(counter, SubscriberStats::delivered))
         .counters("fibry.topic.subscriber.refused", DELIVERIES, "Deliveries that this subscriber has refused",
-            (sums, counter) -> sums.record(counter, own, SubscriberStats::refused))
+            (sample, counter) -> sample.record(counter, SubscriberStats::refused))
         .counters("fibry.topic.subscriber.dropped", MESSAGES,
             "Delivered messages that the full mailbox of this subscriber dropped",
-            (sums, counter) -> sums.record(counter, own, SubscriberStats::dropped));
-    return add(ofSubscribers.register(), sampled(own, topic::stats)
-        .counter("fibry.topic.published", MESSAGES, "Messages that were published", TopicStats::published)
-        .counter("fibry.topic.delivered", DELIVERIES, "Deliveries that subscribers have accepted",
-            TopicStats::delivered)
-        .counter("fibry.topic.refused", DELIVERIES, "Deliveries that subscribers have refused", TopicStats::refused)
-        .counter("fibry.topic.dropped", MESSAGES, "Delivered messages that full mailboxes of subscribers have dropped",
-            TopicStats::dropped)
-        .level("fibry.topic.subscribers", "{subscriber}", "Open subscriptions", TopicStats::subscribers)
+            (sample, counter) -> sample.record(counter, SubscriberStats::dropped))
         .register());
+  }
+
+  /**
+   * A topic at one moment.
+   *
+   * @param attributes the attributes of the topic
+   * @param subscribers the sums of the oldest subscriptions by their names
+   */
+  private record TopicReading(Attributes attributes, TopicStats stats, List<SubscriberStats> subscribers) {
+    void record(ObservableLongMeasurement counter, ToLongFunction<SubscriberStats> count) {
+      for (var subscriber : subscribers)
+        counter.record(count.applyAsLong(subscriber),
+            attributes.toBuilder().put("subscriber", subscriber.name()).build());
+    }
   }
 
   /**
@@ -273,14 +312,18 @@ public final class OpenTelemetryMetrics implements AutoCloseable {
    * @return this object
    */
   public OpenTelemetryMetrics addBreaker(String name, CircuitBreaker breaker) {
-    return add(sampled(attributesWith("breaker", name), breaker::stats)
-        .counter("fibry.breaker.permitted", "{call}", "Calls that have begun", BreakerStats::permitted)
-        .counter("fibry.breaker.failed", "{call}", "Calls that have failed", BreakerStats::failed)
-        .counter("fibry.breaker.refused", "{call}", "Calls that the breaker has refused", BreakerStats::refused)
+    return add(sampled(attributesWith("breaker", name), () -> new BreakerReading(breaker.stats(), breaker.state()))
+        .counter("fibry.breaker.permitted", "{call}", "Calls that have begun", sample -> sample.stats.permitted())
+        .counter("fibry.breaker.failed", "{call}", "Calls that have failed", sample -> sample.stats.failed())
+        .counter("fibry.breaker.refused", "{call}", "Calls that the breaker has refused",
+            sample -> sample.stats.refused())
         .flag("fibry.breaker.open", "1: the breaker is open or half open, and refuses calls",
-            unused -> breaker.state() != CircuitBreaker.State.CLOSED)
+            sample -> sample.state != CircuitBreaker.State.CLOSED)
         .register());
   }
+
+  /** A circuit breaker at one moment. */
+  private record BreakerReading(BreakerStats stats, CircuitBreaker.State state) {}
 
   /**
    * Adds the JDK's scheduler of virtual threads: {@code fibry.scheduler.parallelism},

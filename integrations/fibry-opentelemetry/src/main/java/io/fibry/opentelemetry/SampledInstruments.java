@@ -71,6 +71,12 @@ final class SampledInstruments<S> {
         (sample, counter) -> counter.record(seconds.applyAsDouble(sample), attributes));
   }
 
+  /** Adds gauges of counts, with attributes of their own. */
+  SampledInstruments<S> gauges(String name, String unit, String description,
+      BiConsumer<S, ObservableLongMeasurement> recorder) {
+    return add(meter.gaugeBuilder(name).ofLongs().setUnit(unit).setDescription(description).buildObserver(), recorder);
+  }
+
   /** Adds gauges of seconds, with attributes of their own. */
   SampledInstruments<S> secondGauges(String name, String description,
       BiConsumer<S, ObservableDoubleMeasurement> recorder) {

@@ -124,6 +124,9 @@ class OpenTelemetryMetricsTest {
     assertEquals(List.of(0.0, 1.0, 1.0, 2.0), List.of(telemetry.value("fibry.actor.handled", orders),
         telemetry.value("fibry.actor.failed", orders), telemetry.value("fibry.actor.refused", orders),
         telemetry.value("fibry.actor.waiting", orders)));
+    for (var name : List.of("failed", "refused")) assertEquals(1, telemetry.value("fibry.actor.max." + name,
+        Map.of("scope", "test", "actor", "orders", "name", "orders")), name);
+    assertEquals(-1, telemetry.value("fibry.actor.max.restarted", Map.of()));
     Patience.eventually(() -> telemetry.value("fibry.actor.busy", orders) > 0);
     scope.clock().advance(Duration.ofSeconds(12));
     assertEquals(12, telemetry.value("fibry.actor.oldest.waiting", orders));
@@ -236,6 +239,22 @@ class OpenTelemetryMetricsTest {
         telemetry.value("fibry.topic.subscribers", topic)));
     for (int i = 0; i < 30; i++) prices.subscribeToLatest(price -> {});
     assertEquals(20, attributes("fibry.topic.subscriber.delivered", "subscriber").size());
+  }
+
+  /** A monitoring system takes a counter that falls for a counter of a new process. */
+  @Test
+  void counterOfNamesakesDoesNotFallWhenOneCloses() {
+    Topic<Integer> prices = Topic.open(scope.named("prices"));
+    metrics.addTopic(prices);
+    var executor = Map.of("topic", "prices", "subscriber", "executor");
+    var first = prices.subscribeOn(Runnable::run, price -> {});
+    prices.subscribeOn(Runnable::run, price -> {});
+    for (int i = 0; i < 3; i++) prices.publish(i);
+    assertEquals(6, telemetry.value("fibry.topic.subscriber.delivered", executor));
+
+    first.close();
+
+    assertEquals(6, telemetry.value("fibry.topic.subscriber.delivered", executor));
   }
 
   @Test

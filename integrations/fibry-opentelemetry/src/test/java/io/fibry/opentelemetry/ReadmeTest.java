@@ -5,8 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorSystem;
 import io.fibry.DeadLetter;
+import io.fibry.FailurePolicy;
 import io.fibry.cluster.Cluster;
 import io.fibry.flow.CircuitBreaker;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
 import io.fibry.net.HttpRoutes;
 import io.fibry.net.HttpServer;
 import io.fibry.pubsub.Topic;
@@ -97,16 +100,21 @@ class ReadmeTest {
       StoreMetrics.addTo(metrics, "orders", store);
       NodeMetrics.addTo(metrics, cluster);
       // @end
-      var clerk = scope.named("clerk").newActorWithReturn((String order) -> {
-        if (order.equals("hat")) return order;
-        entered.countDown();
-        gate.await();
-        return order;
-      });
+      var clerk =
+          scope.named("clerk").mailbox(Mailbox.bounded(1, Overflow.REJECT)).newActorWithReturn((String order) -> {
+            if (order.equals("hat")) return order;
+            entered.countDown();
+            gate.await();
+            return order;
+          });
       clerk.ask("hat");
       clerk.sendMessage("occupies the clerk");
       Patience.await(entered);
-      clerk.sendMessage("waits");
+      for (var order : List.of("waits", "refused")) clerk.sendMessage(order);
+      scope.named("cart-1").onFailure(FailurePolicy.restart().withoutLog()).newActor((String item) -> {
+        throw new IllegalStateException("for a test");
+      }).sendMessage("fails");
+      Patience.eventually(() -> scope.report().restarted() == 1);
       telemetry.metrics(); // begins to measure the times
       scope.clock().advance(Duration.ofSeconds(10));
       var request = HttpRequest.newBuilder(URI.create("http://localhost:" + server.port() + "/")).build();

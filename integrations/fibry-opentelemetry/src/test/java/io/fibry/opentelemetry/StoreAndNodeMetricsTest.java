@@ -18,6 +18,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
@@ -102,7 +103,7 @@ class StoreAndNodeMetricsTest {
       // @start region="node"
       NodeMetrics.addTo(metrics, cluster);
       // @end
-      assertEquals(2, ofNode("alive") + ofNode("connected"));
+      assertEquals(List.of(2.0, 0.0), List.of(ofNode("alive") + ofNode("connected"), ofNode("leaving")));
       cluster.host("counter", Count.class, ActorSystem.anonymous(), Duration.ofMinutes(1),
           (builder, key) -> builder.newActor((Count count, ActorContext<Count> context) -> {
             gate.await();
@@ -120,6 +121,7 @@ class StoreAndNodeMetricsTest {
       Patience.eventually(() -> ofNode("pending.requests") == 0 && ofNode("members") == 1);
     }
     Patience.eventually(() -> ofNode("alive") + ofNode("connected") == 0);
+    assertEquals(1, ofNode("leaving"));
     assertTrue(telemetry.metric("fibry.node.alive").isPresent());
   }
 }
