@@ -124,10 +124,10 @@ final class Activation extends HandlerContext implements WokenDrain {
   public void run() {
     if (kind == ActivationKind.RESIDENT) {
       if (tryClaim()) runResident();
-    } else if (kind == ActivationKind.NORMAL && cell.settings().strategy() == Strategy.FIBER
-        && Thread.currentThread().isVirtual())
-      HandOver.run(this);
-    else runWithRight(false);
+    } else if (kind != ActivationKind.NORMAL || cell.settings().strategy() != Strategy.FIBER
+        || !Thread.currentThread().isVirtual())
+      runWithRight(false);
+    else if (runWithRight(true)) HandOver.runWoken(this);
   }
 
   @Override
@@ -167,8 +167,10 @@ final class Activation extends HandlerContext implements WokenDrain {
         thread = Thread.currentThread();
         if (kind == ActivationKind.DISPOSAL) drain();
         else if (isInline()) handleInline();
-        else if (ownsThread) work();
-        else workNested();
+        else if (ownsThread) { // no helper method: a fiber that sleeps in its handler keeps all frames in memory
+          enterThread();
+          drain();
+        } else workNested();
       }
     } catch (Throwable error) { // assignments first: without stack or memory a call could fail
       cell.hooksPending |= mustRunHooks && node != null;
@@ -236,14 +238,14 @@ final class Activation extends HandlerContext implements WokenDrain {
     return mayHoldHandOver = HandOver.offer(wokenDrain);
   }
 
-  private void work() {
-    enterThread();
+  /** Called before the drain of an activation that does not keep its thread. */
+  private void enterThread() {
+    nameThread();
     EngineThreads.startPendingTask();
     VarHandle.fullFence(); // `thread` is written, the phase not yet read
-    drain();
   }
 
-  private void enterThread() {
+  private void nameThread() {
     makeCurrent(this);
     if (ownsThread && cell.label() != null) thread.setName(cell.label());
   }
@@ -255,8 +257,9 @@ final class Activation extends HandlerContext implements WokenDrain {
   private void workNested() {
     outer = current();
     try {
-      work();
-    } finally { // no helper method: its calls could need more stack than the start of `work`
+      enterThread();
+      drain();
+    } finally { // no helper method: its calls could need more stack than the start of `enterThread`
       makeCurrent(outer);
       outer = null;
     }
@@ -273,7 +276,7 @@ final class Activation extends HandlerContext implements WokenDrain {
     try {
       while (!hooksBegun) try {
         if (!isEntered) {
-          enterThread();
+          nameThread();
           VarHandle.fullFence(); // pairs with PlainQueue.attemptStart, which writes `handedNode`, then reads `thread`
           isEntered = true;
         }
@@ -311,7 +314,7 @@ final class Activation extends HandlerContext implements WokenDrain {
       Object newMessage = inlineRequest.beginUnseen();
       long decision = FailureHandler.CONTINUE;
       if (cell.isEnding()) cell.failUndelivered(newMessage, inlineRequest);
-      else decision = deliver(newMessage, inlineRequest, null);
+      else decision = deliver(newMessage, inlineRequest);
       if (FailureHandler.pause(decision) > 0) {
         suspend(decision);
         return;
@@ -470,7 +473,9 @@ final class Activation extends HandlerContext implements WokenDrain {
     }
     if (newMessage == EngineMessage.PILL) takePill();
     else if (phase > Cell.OPEN) cell.failUndelivered(newMessage, newRequest);
-    else return deliver(newMessage, newRequest, newBaggage);
+    else if (newBaggage == null && !JfrEvents.isRecordingMessages())
+      return deliverInContext(newMessage, newRequest, null);
+    else return deliverRecorded(newMessage, newRequest, newBaggage);
     return FailureHandler.CONTINUE;
   }
 
@@ -482,12 +487,12 @@ final class Activation extends HandlerContext implements WokenDrain {
     cell.setLeaving();
   }
 
-  // ---- one message
+  // ---- one message; few frames, because a fiber that sleeps in its handler keeps them in memory
 
-  /** Delivers a message, and returns a decision of {@link FailureHandler}. */
-  private long deliver(Object newMessage, RequestFuture<?> newRequest, Baggage newBaggage) {
-    return newBaggage == null && !JfrEvents.isRecordingMessages() ? deliverInContext(newMessage, newRequest, null)
-        : deliverRecorded(newMessage, newRequest, newBaggage);
+  /** Delivers an inline request, and returns a decision of {@link FailureHandler}. */
+  private long deliver(Object newMessage, RequestFuture<?> inlineRequest) {
+    return JfrEvents.isRecordingMessages() ? deliverRecorded(newMessage, inlineRequest, null)
+        : deliverInContext(newMessage, inlineRequest, null);
   }
 
   /**
@@ -538,7 +543,9 @@ final class Activation extends HandlerContext implements WokenDrain {
     request = newRequest;
     try {
       if (!isInline()) startedAt = CoarseClock.systemTime(); // the clock costs a tenth of an inline request
-      attempt(newMessage);
+      if (newMessage instanceof EngineMessage task) task.task().run();
+      else answer(cell.behavior.handle(this, newMessage));
+      if (!stashed) countOutcome(newMessage, false);
       return FailureHandler.CONTINUE;
     } catch (Throwable failure) {
       return fail(failure, newMessage, restored);
@@ -552,6 +559,7 @@ final class Activation extends HandlerContext implements WokenDrain {
     }
   }
 
+  /** Retries a message, as {@link #deliverInContext} delivers it for the first time. */
   private void attempt(Object currentMessage) throws Exception {
     if (currentMessage instanceof EngineMessage task) task.task().run();
     else answer(cell.behavior.handle(this, currentMessage));

@@ -253,6 +253,11 @@ public abstract class ActorBehavior {
   public record StateFunctions(Callable<?> initialState, Handler<Object> stopHook,
       Handler.Returning<Object, Object> copyFunction, Handler.Interceptor<Object> interceptor) {
 
+    /** Returns whether the handler gets the state and the message, and nothing else runs. */
+    private boolean isPlain() {
+      return copyFunction == null && interceptor == null;
+    }
+
     private Object makeState(Cell cell) throws Exception {
       Object state = initialState.call();
       if (state == null)
@@ -282,8 +287,13 @@ public abstract class ActorBehavior {
         cell.state = functions.makeState(cell);
         cell.hasState = true;
       }
-      if (functions.copyFunction == null) return functions.interceptor == null ? handle(context, cell.state, message)
-          : handleWithState(context, message); // a fiber that sleeps in its handler keeps few frames in memory
+      // no other code here: a fiber that sleeps in its handler keeps this frame in memory
+      if (functions.isPlain()) return handle(context, cell.state, message);
+      return functions.copyFunction == null ? handleWithState(context, message) : handleWithCopy(context, message);
+    }
+
+    private Object handleWithCopy(HandlerContext context, Object message) throws Exception {
+      var cell = context.cell;
       Object copiedState = functions.copyFunction.handle(cell.state);
       boolean isHandled = false;
       try {

@@ -60,14 +60,14 @@ public final class HandOver {
   }
 
   /**
-   * Runs a drain on a fiber, then the drain of the actor that the first drain has woken, and so on.
+   * Runs the drain of the actor that the first drain has woken, and so on. Called on a fiber after
+   * it has run the first drain. The caller runs this first drain itself, because a fiber that
+   * sleeps in its handler keeps all frames in memory.
    */
-  public static void run(WokenDrain firstDrain) {
+  public static void runWoken(WokenDrain firstDrain) {
     var drain = firstDrain;
-    // When it is over, other fibers get the carrier. Null until there is a second drain, because a
-    // fiber that sleeps in its handler keeps this object in memory.
-    TimeSlice slice = null;
-    while (drain.runOnce()) {
+    TimeSlice slice = null; // when it is over, other fibers get the carrier; null until a drain was woken
+    do {
       var next = SLOTS.take();
       if (next == null) return;
       if (slice == null) slice = new TimeSlice();
@@ -78,7 +78,7 @@ public final class HandOver {
       drain.leaveThread();
       resetThread(Thread.currentThread());
       drain = next;
-    }
+    } while (drain.runOnce());
   }
 
   /**

@@ -39,7 +39,7 @@ class HandOverFaultTest {
 
     @Override
     public void run() {
-      HandOver.run(this);
+      if (runOnce()) HandOver.runWoken(this);
     }
 
     @Override
