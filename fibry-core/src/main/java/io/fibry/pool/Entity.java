@@ -5,7 +5,6 @@ import java.lang.invoke.ConstantBootstraps;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.lang.ref.WeakReference;
-import java.util.ArrayList;
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -21,6 +20,7 @@ final class Entity<K, M> {
   private static final long GONE = -1;
   // for the number of threads inside; the remaining bits suffice for 69 years in ms
   private static final int USER_BITS = 22;
+  private static final int MIN_CLEANUP = 8; // answers added between two removals of completed answers
   private static final long USERS_MASK = (1L << USER_BITS) - 1;
   private static final VarHandle USE_STATE =
       ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "useState", VarHandle.class, Entity.class, long.class);
@@ -30,7 +30,8 @@ final class Entity<K, M> {
   private volatile long useState;
   private volatile EntityCreation creation; // null once the entity is born; written by the creator, after `actor`
   private Actor<M> actor; // written by the creator, before `creation`
-  private PendingAnswers pendingAnswers; // null until an answer is pending; guarded by this
+  private PendingAnswer newestAnswer; // null if no answer is pending; guarded by this
+  private int addsUntilCleanup = MIN_CLEANUP; // answers to add before completed ones are removed; guarded by this
   private EarlyEnd earlyEnd; // null if no end was requested during the birth; guarded by this
   Entity<K, M> next; // the next entity in a list of IdleWheel; written by the thread that has the list
 
@@ -143,35 +144,46 @@ final class Entity<K, M> {
 
   /** Registers a pending answer; the entity is not passivated before the answer is given. */
   synchronized void addPendingAnswer(CompletableFuture<?> answer) {
-    if (pendingAnswers == null) pendingAnswers = new PendingAnswers();
-    pendingAnswers.add(answer);
+    if (addsUntilCleanup <= 0) removeCompletedAnswers();
+    newestAnswer = new PendingAnswer(answer, newestAnswer);
+    addsUntilCleanup--;
   }
 
   synchronized boolean hasPendingAnswers() {
-    if (pendingAnswers != null && pendingAnswers.removeCompleted()) pendingAnswers = null;
-    return pendingAnswers != null;
+    removeCompletedAnswers();
+    return newestAnswer != null;
   }
 
-  /** Pending answers. The references are weak, because an unreachable future needs no answer. */
-  private static final class PendingAnswers {
-    private final ArrayList<WeakReference<CompletableFuture<?>>> references = new ArrayList<>(1);
-    private int cleanupSize = 8; // size of the list at which completed answers are removed
+  /** Removes completed answers. The next removal comes after as many more answers as remain. */
+  private void removeCompletedAnswers() {
+    PendingAnswer newer = null;
+    int remaining = 0;
+    for (var answer = newestAnswer; answer != null; answer = answer.older) {
+      if (answer.isPending()) {
+        newer = answer;
+        remaining++;
+      } else if (newer == null) newestAnswer = answer.older;
+      else newer.older = answer.older;
+    }
+    addsUntilCleanup = Math.max(MIN_CLEANUP, remaining);
+  }
 
-    void add(CompletableFuture<?> answer) {
-      if (references.size() >= cleanupSize) {
-        removeCompleted();
-        cleanupSize = Math.max(8, 2 * references.size());
-      }
-      references.add(new WeakReference<>(answer));
+  /**
+   * A pending answer, and the next one of a list. The reference is weak, because an unreachable
+   * future needs no answer. The list needs no other objects, because many entities have one pending
+   * answer each.
+   */
+  private static final class PendingAnswer extends WeakReference<CompletableFuture<?>> {
+    private PendingAnswer older; // null at the end of the list; guarded by the entity
+
+    PendingAnswer(CompletableFuture<?> answer, PendingAnswer older) {
+      super(answer);
+      this.older = older;
     }
 
-    /** Removes completed answers. Returns true if no answer is left. */
-    boolean removeCompleted() {
-      references.removeIf(reference -> {
-        var answer = reference.get();
-        return answer == null || answer.isDone();
-      });
-      return references.isEmpty();
+    boolean isPending() {
+      var answer = get();
+      return answer != null && !answer.isDone();
     }
   }
 }
