@@ -32,9 +32,9 @@ final class KeyDelivery {
 
   // The sets and the list are immutable while they are empty.
   private Set<String> reservedIds = Set.of(); // ids of messages being stored, and of open requests
-  private final OrderedMessages queue = new OrderedMessages(); // in the order in which they will be handled
+  private OrderedMessages queue = OrderedMessages.NONE; // in the order in which they will be handled
   // in the order in which they were begun; their turns are not stored yet
-  private final OrderedMessages startedMessages = new OrderedMessages();
+  private OrderedMessages startedMessages = OrderedMessages.NONE;
   // Completing a future sends its request. The futures are completed when the courier has delivered
   // its messages.
   private List<CompletableFuture<Void>> heldRequests = List.of();
@@ -68,7 +68,7 @@ final class KeyDelivery {
 
   /** Queues a message. The caller must then call the actor to handle all messages up to it. */
   void add(StoredMessage<Object> message) {
-    queue.put(message);
+    queue = queue.with(message);
     openCalls++;
   }
 
@@ -89,7 +89,8 @@ final class KeyDelivery {
   Optional<StoredMessage<Object>> beginNextUpTo(StoredMessage<?> lastMessage) {
     if (isHalted || !queue.has(lastMessage.id())) return Optional.empty();
     var message = queue.removeFirst();
-    startedMessages.put(message);
+    queue = queue.orNone(); // a handler may sleep for days
+    startedMessages = startedMessages.with(message);
     return Optional.of(message);
   }
 
@@ -124,7 +125,7 @@ final class KeyDelivery {
     var pending = Set.copyOf(pendingIds);
     var messages = new ArrayList<>(startedMessages.removeAll());
     messages.addAll(queue.removeAll());
-    for (var message : messages) queue.put(pending.contains(message.id()) ? message : message.asRead());
+    for (var message : messages) queue = queue.with(pending.contains(message.id()) ? message : message.asRead());
   }
 
   // ---- couriers
@@ -212,8 +213,8 @@ final class KeyDelivery {
   /** If no call is open, removes messages whose calls were lost: the courier reads them again. */
   void removeLost() {
     if (openCalls > 0) return;
-    queue.clear();
-    startedMessages.clear();
+    queue = OrderedMessages.NONE;
+    startedMessages = OrderedMessages.NONE;
   }
 
   boolean has(String id) {

@@ -10,11 +10,30 @@ import java.util.Map;
  * in delivery, which needs no map. Guarded by the monitor of its {@link PendingDelivery}.
  */
 final class OrderedMessages {
+  /** No messages. All actors share this object, which never changes. */
+  static final OrderedMessages NONE = new OrderedMessages();
+
   private StoredMessage<Object> only; // null if there is no message, or if `byId` has the messages
   private Map<String, StoredMessage<Object>> byId; // null while there is at most one message
 
-  /** Adds a message, or replaces the message with its id at that message's place. */
-  void put(StoredMessage<Object> message) {
+  private OrderedMessages() {}
+
+  /**
+   * Adds a message, or replaces the message with its id at that message's place. Returns this
+   * object, or a new one if this object is {@link #NONE}.
+   */
+  OrderedMessages with(StoredMessage<Object> message) {
+    var messages = this == NONE ? new OrderedMessages() : this;
+    messages.put(message);
+    return messages;
+  }
+
+  /** Returns {@link #NONE} if there is no message, else this object. */
+  OrderedMessages orNone() {
+    return isEmpty() ? NONE : this;
+  }
+
+  private void put(StoredMessage<Object> message) {
     if (byId == null && (only == null || only.id().equals(message.id()))) {
       only = message;
       return;
@@ -61,7 +80,8 @@ final class OrderedMessages {
     return all;
   }
 
-  void clear() {
+  private void clear() {
+    if (isEmpty()) return;
     only = null;
     byId = null;
   }

@@ -1,6 +1,7 @@
 package io.fibry.durable.delivery;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.durable.storage.Mail;
 import io.fibry.durable.storage.StoredMessage;
@@ -16,7 +17,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class OrderedMessagesTest {
   private static final int STEPS = 5_000;
 
-  private final OrderedMessages messages = new OrderedMessages();
+  private OrderedMessages messages = OrderedMessages.NONE;
   private final LinkedHashMap<String, StoredMessage<Object>> map = new LinkedHashMap<>();
 
   private static StoredMessage<Object> message(String id, int number) {
@@ -35,18 +36,19 @@ class OrderedMessagesTest {
           map.clear();
         }
         case 1 -> {
-          messages.clear();
+          messages = OrderedMessages.NONE;
           map.clear();
         }
         case 2, 3, 4, 5 -> {
           messages.remove(id);
+          if (random.nextBoolean()) messages = messages.orNone();
           map.remove(id);
         }
         case 6, 7 -> {
           if (!map.isEmpty()) assertEquals(map.pollFirstEntry().getValue(), messages.removeFirst());
         }
         default -> {
-          messages.put(message(id, step));
+          messages = messages.with(message(id, step));
           map.put(id, message(id, step));
         }
       }
@@ -54,6 +56,7 @@ class OrderedMessagesTest {
       assertEquals(map.containsKey(id), messages.has(id));
       assertEquals(map.size(), messages.size());
       assertEquals(map.isEmpty(), messages.isEmpty());
+      assertTrue(OrderedMessages.NONE.isEmpty());
     }
   }
 }
