@@ -1,5 +1,6 @@
 package io.fibry.durable.turn;
 
+import io.fibry.durable.kind.DefaultDurableBuilder;
 import io.fibry.durable.storage.Note;
 import io.fibry.durable.storage.StoredNameChecks;
 import java.time.Duration;
@@ -10,7 +11,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /**
@@ -22,28 +22,29 @@ final class ActorNotes {
   private static final int MAX_ANSWER_BYTES = 1 << 20;
   private static final int NOTE_OVERHEAD = 64; // approximate bytes of a note, without its texts
 
-  private final int maxAnswers;
-  private final int maxMessagesWithSteps; // of idempotent messages; parked messages do not count
-  private final Duration maxAnswerAge;
-  private final Predicate<String> isParked;
+  private final DefaultDurableBuilder<?> kind; // has the limits of all actors, which keep no copies of them
+  private final TurnPipeline turns;
   // Most actors have few notes, so a map is `Map.of()` until it gets its first note.
   private Map<String, Note.Answered> answers = Map.of(); // by message id, oldest first
   // By message id; the message with the latest step comes last. Immutable while there is at most
-  // one message, because most actors have steps of one message only.
+  // one message, because most actors have steps of one message only. A list of at most two steps is
+  // immutable, too.
   private Map<String, List<Note.Step>> steps = Map.of();
   private Map<String, Note.PutAside> parked = Map.of(); // of idempotent messages with steps, by message id
   private Map<String, Note.Begun> attempts = Map.of(); // by unique id of the message
   private long answerBytes; // approximate bytes of all answers
 
+  ActorNotes(DefaultDurableBuilder<?> kind, TurnPipeline turns) {
+    this.kind = kind;
+    this.turns = turns;
+  }
+
   /**
-   * @param maxStoredMessages how many messages may wait at the store, and thus may be handled again
-   * @param isParked whether the message with this unique id is parked
+   * Returns how many idempotent messages may have steps; parked messages do not count. Messages
+   * that wait at the store may be handled again.
    */
-  ActorNotes(int maxAnswers, Duration maxAnswerAge, int maxStoredMessages, Predicate<String> isParked) {
-    this.maxAnswers = maxAnswers;
-    this.maxMessagesWithSteps = (int) Math.min(Integer.MAX_VALUE, (long) maxAnswers + maxStoredMessages);
-    this.maxAnswerAge = maxAnswerAge;
-    this.isParked = isParked;
+  private int maxMessagesWithSteps() {
+    return (int) Math.min(Integer.MAX_VALUE, (long) kind.maxRememberedAnswers() + kind.maxStoredMessages());
   }
 
   /**
@@ -52,7 +53,7 @@ final class ActorNotes {
    */
   void addAll(List<Note> notes) {
     notes.forEach(this::add);
-    if (steps.size() > maxMessagesWithSteps) removeOldestSteps();
+    if (steps.size() > maxMessagesWithSteps()) removeOldestSteps();
   }
 
   private void add(Note note) {
@@ -86,8 +87,12 @@ final class ActorNotes {
 
   private void add(Note.Step step) {
     var stepsOfMessage = steps.get(step.message());
-    if (stepsOfMessage == null) stepsOfMessage = new ArrayList<>(2);
-    stepsOfMessage.add(step);
+    if (stepsOfMessage == null) stepsOfMessage = List.of(step);
+    else if (stepsOfMessage.size() == 1) stepsOfMessage = List.of(stepsOfMessage.getFirst(), step);
+    else {
+      if (stepsOfMessage.size() == 2) stepsOfMessage = new ArrayList<>(stepsOfMessage);
+      stepsOfMessage.add(step);
+    }
     removeSteps(step.message()); // so that the message becomes the last of the map
     if (steps.isEmpty()) steps = Map.of(step.message(), stepsOfMessage);
     else {
@@ -121,7 +126,8 @@ final class ActorNotes {
     var iterator = answers.values().iterator();
     while (iterator.hasNext()) {
       var oldest = iterator.next();
-      if (answers.size() <= maxAnswers && answerBytes <= MAX_ANSWER_BYTES && !isExpired(oldest, now)) return;
+      if (answers.size() <= kind.maxRememberedAnswers() && answerBytes <= MAX_ANSWER_BYTES && !isExpired(oldest, now))
+        return;
       iterator.remove();
       answerBytes -= size(oldest);
     }
@@ -133,10 +139,10 @@ final class ActorNotes {
    * never send a failed message again.
    */
   private void removeOldestSteps() {
-    if (!parked.isEmpty()) parked.values().removeIf(note -> !isParked.test(note.waiting()));
+    if (!parked.isEmpty()) parked.values().removeIf(note -> !turns.isParked(note.waiting()));
     var idempotentIds =
         steps.keySet().stream().filter(id -> StoredNameChecks.isIdempotent(id) && !parked.containsKey(id)).toList();
-    int excess = Math.max(0, idempotentIds.size() - maxMessagesWithSteps);
+    int excess = Math.max(0, idempotentIds.size() - maxMessagesWithSteps());
     idempotentIds.subList(0, excess).forEach(this::removeSteps);
   }
 
@@ -150,7 +156,8 @@ final class ActorNotes {
   }
 
   private boolean isExpired(Note.Answered answer, Instant now) {
-    return Duration.between(answer.at(), now).compareTo(maxAnswerAge) > 0; // `at` plus the limit could overflow
+    var age = Duration.between(answer.at(), now); // not `at` plus the limit, which could overflow
+    return age.compareTo(kind.rememberedTime()) > 0;
   }
 
   private void removeAnswer(String messageId) {

@@ -86,10 +86,8 @@ final class DurableRuntime<S, E, M> {
     var event = StoreEvents.beginLoad();
     isStateDoubtful = true;
     var loaded = turns.load();
-    var kind = definition.kind();
     var recovery = ActorRecovery.of(definition, delivery.store(), id, loaded,
-        () -> new ActorNotes(kind.maxRememberedAnswers(), kind.rememberedTime(), kind.maxStoredMessages(),
-            turns::isParked));
+        () -> new ActorNotes(definition.kind(), turns));
     actorNotes = recovery.actorNotes();
     state = recovery.state();
     stateSize = recovery.stateSize();
