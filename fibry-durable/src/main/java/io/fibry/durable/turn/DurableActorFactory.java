@@ -86,6 +86,6 @@ public record DurableActorFactory<S, E, M>(DurableDefinition<S, E, M> definition
         : ((ActorBuilder<M>) builder).protocol(kind().messages().type()));
     return StoreRegistry.registerActor(store, id,
         () -> objectBuilder.initialState(() -> new DurableRuntime<>(definition, delivery, id))
-            .onStop(DurableRuntime::end).newActor(DurableRuntime<S, E, M>::handle));
+            .onStop(DurableRuntime::end).newActor(DurableRuntime.messageHandler()));
   }
 }

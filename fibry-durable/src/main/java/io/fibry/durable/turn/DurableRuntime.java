@@ -2,6 +2,7 @@ package io.fibry.durable.turn;
 
 import io.fibry.Actor;
 import io.fibry.ActorContext;
+import io.fibry.Handler;
 import io.fibry.NoReplyException;
 import io.fibry.Request;
 import io.fibry.RequestOutcome;
@@ -121,16 +122,44 @@ final class DurableRuntime<S, E, M> {
 
   // ---- messages
 
-  /** Handles a message of type M, or a {@link StoredMessage} that contains such a message. */
-  @SuppressWarnings("unchecked") // the address accepts only messages of type M
-  void handle(Object message, ActorContext<Object> coreContext) throws Exception {
-    if (message instanceof StoredMessage<?> call && !call.hasAsker())
-      handleQueuedUpTo((StoredMessage<Object>) call, coreContext);
-    else if (message instanceof StoredMessage<?> request) handleRequest((StoredMessage<Object>) request, coreContext);
-    else {
-      reloadIfNeeded();
-      handle(new TurnContext<>(this, state, (M) message, coreContext));
+  /**
+   * Handles a message of type M, or a {@link StoredMessage} that contains such a message. A fiber
+   * that sleeps in its handler keeps all frames in memory. So this class has the loop over stored
+   * messages, and its type parameters are objects: a method reference would add two frames, and a
+   * bridge method one.
+   */
+  private static final class MessageHandler implements Handler.StatefulWithContext<Object, Object> {
+    private static final MessageHandler ONLY = new MessageHandler();
+
+    @Override
+    @SuppressWarnings("unchecked") // the address accepts only messages of the kind of the runtime
+    public void handle(Object state, Object message, ActorContext<Object> coreContext) throws Exception {
+      var runtime = (DurableRuntime<Object, Object, Object>) state;
+      if (!(message instanceof StoredMessage<?> call)) runtime.handleUnstored(message, coreContext);
+      else if (call.hasAsker()) runtime.handleRequest((StoredMessage<Object>) call, coreContext);
+      else {
+        // first earlier messages whose own calls the actor never got
+        var turn = runtime.beginNextUpTo((StoredMessage<Object>) call, coreContext);
+        while (turn != null) {
+          if (runtime.shouldHandle(turn)) runtime.handle(turn);
+          else runtime.sendAnswers(turn, false);
+          // if the turn of the call is refused, a courier sends a new call
+          turn = turn.isWokenByItsMessage() ? null
+              : runtime.beginNextUpTo((StoredMessage<Object>) call, coreContext);
+        }
+      }
     }
+  }
+
+  @SuppressWarnings("unchecked") // the handler casts the state of each actor itself
+  static <S, E, M> Handler.StatefulWithContext<DurableRuntime<S, E, M>, Object> messageHandler() {
+    Handler.StatefulWithContext<?, ?> handler = MessageHandler.ONLY;
+    return (Handler.StatefulWithContext<DurableRuntime<S, E, M>, Object>) handler;
+  }
+
+  private void handleUnstored(M message, ActorContext<Object> coreContext) throws Exception {
+    reloadIfNeeded();
+    handle(new TurnContext<>(this, state, message, coreContext));
   }
 
   /** Handles a stored request, unless another life, perhaps on another node, has handled it. */
@@ -154,29 +183,34 @@ final class DurableRuntime<S, E, M> {
         id.toString(), request)));
   }
 
-  /** Handles the message of a call, after earlier messages whose own calls the actor never got. */
-  private void handleQueuedUpTo(StoredMessage<Object> call, ActorContext<Object> coreContext) throws Exception {
-    boolean isFound = false;
-    while (!isFound) {
-      var next = nextMessage(call, coreContext);
-      if (next.isEmpty()) break;
-      isFound = next.get().id().equals(call.id()); // if its turn is refused, a courier sends a new call
-      // no helper method, because a fiber that sleeps in its handler keeps the frames in memory
-      var turn = new TurnContext<S, E, M>(this, state, next.get(), call, coreContext);
-      if (shouldHandle(turn)) handle(turn);
-      else sendAnswers(turn, false);
-    }
-    // The call stays open until the earlier turns are stored, so that no courier reads their
-    // messages again.
-    if (!isFound && !TurnContext.hasActorEnded(coreContext))
+  /**
+   * Begins the next queued message up to the message of the call. Returns null if there is none.
+   * The call then stays open until the earlier turns are stored, so that no courier reads their
+   * messages again.
+   */
+  private TurnContext<S, E, M> beginNextUpTo(StoredMessage<Object> call, ActorContext<Object> coreContext)
+      throws Exception {
+    var next = nextMessage(call, coreContext);
+    if (next.isPresent()) return new TurnContext<>(this, state, next.get(), call, coreContext);
+    if (!hasActorEnded(coreContext))
       coreContext.replyWhen(call, turns.lastStored().thenRun(() -> {
         throw new CancellationException("the message was handled, or will be delivered again");
       }));
+    return null;
+  }
+
+  static boolean hasActorEnded(ActorContext<?> coreContext) {
+    try {
+      coreContext.self();
+      return false;
+    } catch (IllegalStateException noActor) {
+      return true;
+    }
   }
 
   private Optional<StoredMessage<Object>> nextMessage(StoredMessage<Object> call, ActorContext<Object> coreContext)
       throws Exception {
-    if (TurnContext.hasActorEnded(coreContext)) return Optional.empty();
+    if (hasActorEnded(coreContext)) return Optional.empty();
     boolean isReady = false;
     try {
       reloadIfNeeded();
@@ -184,7 +218,7 @@ final class DurableRuntime<S, E, M> {
     } finally {
       if (!isReady) delivery.halt(id.key());
     }
-    return delivery.beginNextUpTo(id.key(), call, () -> TurnContext.hasActorEnded(coreContext));
+    return delivery.beginNextUpTo(id.key(), call, () -> hasActorEnded(coreContext));
   }
 
   private void reloadIfNeeded() throws Exception {
@@ -239,32 +273,50 @@ final class DurableRuntime<S, E, M> {
     if (attempts > 0) append(List.of(new Note.Begun(storedMessage.uniqueId(), attempts - 1)));
   }
 
+  /**
+   * Handles a message. Its end is in other methods, which makes the frame of this method small: a
+   * fiber that sleeps in its handler keeps the frame in memory.
+   */
   private void handle(TurnContext<S, E, M> turn) throws Exception {
-    boolean isAppended = false; // whether the turn was given to the store
-    boolean hasFailed = false;
+    S next = state;
+    boolean hasRun = false;
     try {
-      var knownAnswer = turn.knownAnswer();
-      knownAnswer.ifPresent(turn::repeatAnswer);
-      S next = state;
-      if (knownAnswer.isEmpty()) try {
+      if (!turn.tryRepeatAnswer()) {
+        hasRun = true;
         next = definition.handler().runTurn(state, turn.message(), turn);
-      } finally {
-        turn.endHandler();
       }
+    } catch (Throwable failure) {
+      turn.endHandler();
+      fail(turn, failure, false);
+      throw failure;
+    }
+    turn.endHandler();
+    complete(turn, next, hasRun);
+  }
+
+  private void complete(TurnContext<S, E, M> turn, S next, boolean hasRun) throws Exception {
+    boolean isAppended = false; // whether the turn was given to the store
+    try {
       commit(turn,
           Objects.requireNonNull(next, () -> "the handler of " + definition + " returned null as the next state"),
-          knownAnswer.isEmpty());
+          hasRun);
       isAppended = true;
       turn.acknowledge();
     } catch (Throwable failure) {
-      hasFailed = true;
+      fail(turn, failure, isAppended);
+      throw failure;
+    }
+    sendAnswers(turn, false);
+  }
+
+  private void fail(TurnContext<S, E, M> turn, Throwable failure, boolean isAppended) {
+    try {
       isStateDoubtful = !Immutability.isImmutable(state);
       boolean isRetried = !isAppended && retryOrPark(turn, failure);
       turn.fail(turns.lastStored(),
           isRetried ? delivery.requestStoredException(id.key(), turn.message(), failure) : failure);
-      throw failure;
     } finally {
-      sendAnswers(turn, hasFailed);
+      sendAnswers(turn, true);
     }
   }
 
@@ -448,8 +500,8 @@ final class DurableRuntime<S, E, M> {
         isPending ? RequestOutcome.WILL_BE_DONE : cause.outcome());
   }
 
-  void awaitLast() throws InterruptedException {
-    turns.awaitLast();
+  TurnPipeline turns() {
+    return turns;
   }
 
   // ---- the end

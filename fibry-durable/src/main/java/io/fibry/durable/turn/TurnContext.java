@@ -39,10 +39,10 @@ final class TurnContext<S, E, M> extends MessageContext<M> implements DurableDef
 
   private final DurableRuntime<S, E, M> runtime;
   private final M message;
-  private final Optional<StoredMessage<Object>> storedMessage; // the handled message; empty if it is not stored
-  // the stored message with which a courier or an asker woke the actor; empty for a message that is
+  private final StoredMessage<Object> storedMessage; // the handled message; null if it is not stored
+  // the stored message with which a courier or an asker woke the actor; null for a message that is
   // not stored
-  private final Optional<StoredMessage<Object>> wakingMessage;
+  private final StoredMessage<Object> wakingMessage;
   // Many handlers may sleep at the same time, so these parts are made when they are needed. The
   // next two are null until then, and a list is `List.of()` until it gets its first element.
   private TurnOutbox outbox;
@@ -61,8 +61,8 @@ final class TurnContext<S, E, M> extends MessageContext<M> implements DurableDef
     this.runtime = runtime;
     this.state = state;
     this.message = message;
-    this.storedMessage = Optional.empty();
-    this.wakingMessage = Optional.empty();
+    this.storedMessage = null;
+    this.wakingMessage = null;
   }
 
   @SuppressWarnings("unchecked") // the address accepts only messages of type M
@@ -72,8 +72,8 @@ final class TurnContext<S, E, M> extends MessageContext<M> implements DurableDef
     this.runtime = runtime;
     this.state = state;
     this.message = (M) storedMessage.message();
-    this.storedMessage = Optional.of(storedMessage);
-    this.wakingMessage = wakingMessage == storedMessage ? this.storedMessage : Optional.of(wakingMessage);
+    this.storedMessage = storedMessage;
+    this.wakingMessage = wakingMessage;
   }
 
   // ---- for the handler
@@ -139,6 +139,7 @@ final class TurnContext<S, E, M> extends MessageContext<M> implements DurableDef
   public <R> R step(String name, Class<R> type, Callable<? extends R> effect) throws Exception {
     checkValid();
     R result = steps().begin(name, type, effect);
+    runtime.turns().parkUntilLastStored();
     steps.awaitStored();
     return result;
   }
@@ -147,6 +148,7 @@ final class TurnContext<S, E, M> extends MessageContext<M> implements DurableDef
   public <R> R step(String name, Codec<R> codec, Callable<? extends R> effect) throws Exception {
     checkValid();
     R result = steps().begin(name, CheckedCodec.of(codec), effect);
+    runtime.turns().parkUntilLastStored();
     steps.awaitStored();
     return result;
   }
@@ -161,14 +163,17 @@ final class TurnContext<S, E, M> extends MessageContext<M> implements DurableDef
   public void sleep(String name, Duration time) throws Exception {
     checkValid();
     var wakeTime = steps().beginSleep(name, time, runtime.delivery());
+    runtime.turns().parkUntilLastStored();
     steps.awaitStored();
+    runtime.turns().awaitLast();
     runtime.delivery().dueTimes.sleepUntil(wakeTime);
   }
 
   private TurnSteps steps() {
     if (steps != null) return steps;
-    var idInStore = storedMessage.map(StoredMessage::uniqueId);
-    return steps = new TurnSteps(runtime, message instanceof Idempotent ? messageId() : idInStore, idInStore);
+    String idInStore = storedMessage == null ? null : storedMessage.uniqueId();
+    return steps =
+        new TurnSteps(runtime, message instanceof Idempotent ? messageId().orElseThrow() : idInStore, idInStore);
   }
 
   @Override
@@ -218,12 +223,12 @@ final class TurnContext<S, E, M> extends MessageContext<M> implements DurableDef
   }
 
   private void answer(Request<?, ?> request, CompletableFuture<?> value) {
-    if (storedMessage.isEmpty() || request != message || isAnswered) {
+    if (storedMessage == null || request != message || isAnswered) {
       promise(request, value); // throws for a second answer, or a request that is not this message
       return;
     }
     isAnswered = true;
-    if (storedMessage.get().hasAsker()) promise(storedMessage.get(), value);
+    if (storedMessage.hasAsker()) promise(storedMessage, value);
   }
 
   @SuppressWarnings("unchecked") // the promise gets only the result of `value`
@@ -287,7 +292,7 @@ final class TurnContext<S, E, M> extends MessageContext<M> implements DurableDef
   }
 
   Optional<StoredMessage<Object>> storedMessage() {
-    return storedMessage;
+    return Optional.ofNullable(storedMessage);
   }
 
   TurnOutbox outbox() {
@@ -298,7 +303,14 @@ final class TurnContext<S, E, M> extends MessageContext<M> implements DurableDef
   /** Returns the id by which a repetition of the message is recognized; empty if there is none. */
   Optional<String> messageId() {
     return message instanceof Idempotent idempotent ? Optional.of(StoredNameChecks.messageId(runtime.id(), idempotent))
-        : storedMessage.map(StoredMessage::uniqueId);
+        : storedMessage().map(StoredMessage::uniqueId);
+  }
+
+  /** Repeats the answer if the message was handled before. Returns whether it was. */
+  boolean tryRepeatAnswer() {
+    var knownAnswer = knownAnswer();
+    knownAnswer.ifPresent(this::repeatAnswer);
+    return knownAnswer.isPresent();
   }
 
   Optional<Note.Answered> knownAnswer() {
@@ -307,20 +319,11 @@ final class TurnContext<S, E, M> extends MessageContext<M> implements DurableDef
 
   /** Returns whether the actor has ended while this handler continued. */
   boolean hasActorEnded() {
-    return hasActorEnded(coreContext);
-  }
-
-  static boolean hasActorEnded(ActorContext<?> coreContext) {
-    try {
-      coreContext.self();
-      return false;
-    } catch (IllegalStateException noActor) {
-      return true;
-    }
+    return DurableRuntime.hasActorEnded(coreContext);
   }
 
   /** Repeats the remembered answer to a request. Fails the request if it is no answer to it. */
-  void repeatAnswer(Note.Answered note) {
+  private void repeatAnswer(Note.Answered note) {
     if (message instanceof Request<?, ?> request && note.answer().isPresent())
       answer(request, decodeAnswer(request, note.answer().get()));
   }
@@ -346,7 +349,7 @@ final class TurnContext<S, E, M> extends MessageContext<M> implements DurableDef
     if (!actorNotes.hasMessageNotes()) return List.of();
     var obsoleteIds = new LinkedHashSet<String>(0);
     messageId().filter(actorNotes::hasNotesOf).ifPresent(obsoleteIds::add);
-    storedMessage.map(StoredMessage::uniqueId).filter(actorNotes::hasNotesOf).ifPresent(obsoleteIds::add);
+    storedMessage().map(StoredMessage::uniqueId).filter(actorNotes::hasNotesOf).ifPresent(obsoleteIds::add);
     for (var id : outbox().ownIds())
       actorNotes.messageIdsWithPrefix(StoredMessage.idPrefix(id)).stream()
           .filter(uniqueId -> !runtime.isParked(uniqueId))
@@ -366,9 +369,13 @@ final class TurnContext<S, E, M> extends MessageContext<M> implements DurableDef
    * turn is stored. Does nothing if an asker waits for the message.
    */
   void acknowledge() {
-    boolean isWakingMessage = storedMessage.isPresent() && storedMessage.get().id().equals(wakingMessage.get().id());
-    if (isWakingMessage && !wakingMessage.get().hasAsker())
-      promise(wakingMessage.get(), CompletableFuture.completedFuture(Done.DONE));
+    if (isWokenByItsMessage() && !wakingMessage.hasAsker())
+      promise(wakingMessage, CompletableFuture.completedFuture(Done.DONE));
+  }
+
+  /** Returns whether the stored message that woke the actor is the message of this turn. */
+  boolean isWokenByItsMessage() {
+    return storedMessage != null && storedMessage.id().equals(wakingMessage.id());
   }
 
   /** Replaces all answers by the failure, which is sent when the earlier turns are stored. */
@@ -382,7 +389,7 @@ final class TurnContext<S, E, M> extends MessageContext<M> implements DurableDef
 
   private void promiseAnswer() {
     try {
-      if (wakingMessage.isPresent()) promise(wakingMessage.get(), new CompletableFuture<>());
+      if (wakingMessage != null) promise(wakingMessage, new CompletableFuture<>());
       else if (message instanceof Request<?, ?> request) promise(request, new CompletableFuture<>());
     } catch (IllegalArgumentException noAsker) {} // the sender does not wait for an answer
   }

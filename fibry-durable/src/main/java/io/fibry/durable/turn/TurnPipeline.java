@@ -261,21 +261,25 @@ final class TurnPipeline {
   }
 
   /**
-   * Waits until all turns so far are stored. A fiber parks here, and not deep in the code of the
-   * future: a fiber that once had a deep stack keeps this memory while it sleeps.
+   * Parks a fiber until the store has stored or refused the last turn, or the fiber is interrupted.
+   * A fiber that once had a deep stack keeps this memory while it sleeps. So a handler's context
+   * calls this method, which parks with few frames, before it calls {@link #awaitLast}.
    */
-  void awaitLast() throws InterruptedException {
+  void parkUntilLastStored() {
     var storing = lastStored;
     var waiter = Thread.currentThread();
-    if (!storing.isDone() && waiter.isVirtual()) {
-      storing.whenComplete((result, failure) -> LockSupport.unpark(waiter));
-      while (!storing.isDone()) {
-        if (Thread.interrupted()) throw new InterruptedException();
-        LockSupport.park(storing);
-      }
-    }
+    if (storing.isDone() || !waiter.isVirtual()) return;
+    storing.whenComplete((result, failure) -> LockSupport.unpark(waiter));
+    while (!storing.isDone() && !waiter.isInterrupted()) LockSupport.park(storing);
+  }
+
+  /** Waits until all turns so far are stored. */
+  void awaitLast() throws InterruptedException {
+    parkUntilLastStored();
+    var storing = lastStored;
     try {
       storing.get();
+      lastStored = DONE; // so that a fiber that sleeps does not keep the future in memory
     } catch (ExecutionException refusal) {
       throw StoreRefusals.causeOf(refusal);
     }

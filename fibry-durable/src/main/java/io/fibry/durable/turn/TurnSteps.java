@@ -38,8 +38,8 @@ final class TurnSteps {
   private static final Codec<Instant> INSTANT_CODEC = Codec.of(Instant.class);
 
   private final DurableRuntime<?, ?, ?> runtime;
-  private final Optional<String> idempotencyId; // idempotency key or id in the store; empty if the message has neither
-  private final Optional<String> idInStore; // empty if the message is not stored
+  private final String idempotencyId; // idempotency key or id in the store; null if the message has neither
+  private final String idInStore; // null if the message is not stored
   private final StepNames names = new StepNames(); // the names that the turn has used
   private List<Note> failedSteps = List.of(); // stored with the next step that succeeds; immutable while it is empty
   private int nextIndex; // index of the next step in the turn
@@ -47,7 +47,11 @@ final class TurnSteps {
   private StepObservation storingStep; // of a step that was given to the store, until `awaitStored`; else null
   private String runningStep = ""; // name of the step whose effect runs; empty if none
 
-  TurnSteps(DurableRuntime<?, ?, ?> runtime, Optional<String> idempotencyId, Optional<String> idInStore) {
+  /**
+   * @param idempotencyId null if the message is neither idempotent nor stored
+   * @param idInStore null if the message is not stored
+   */
+  TurnSteps(DurableRuntime<?, ?, ?> runtime, String idempotencyId, String idInStore) {
     this.runtime = runtime;
     this.idempotencyId = idempotencyId;
     this.idInStore = idInStore;
@@ -65,9 +69,10 @@ final class TurnSteps {
   }
 
   private String requireIdempotencyId() {
-    return idempotencyId.orElseThrow(() -> new IllegalStateException(runtime.id()
+    if (idempotencyId != null) return idempotencyId;
+    throw new IllegalStateException(runtime.id()
         + " refuses a step: after a crash its message would not be delivered again, because it is neither Idempotent "
-        + "nor stored; let the kind store messages"));
+        + "nor stored; let the kind store messages");
   }
 
   /** Begins a step whose result has the default codec of its type. */
@@ -136,7 +141,7 @@ final class TurnSteps {
   }
 
   private <R> R runAndAppend(String id, String name, Codec<R> codec, Callable<? extends R> effect) throws Exception {
-    runtime.awaitLast();
+    runtime.turns().awaitLast();
     var result = new AtomicReference<R>();
     var observation = DurableStep.begin(runtime.delivery().blockBuilder, name, runtime.id());
     try {
@@ -156,16 +161,13 @@ final class TurnSteps {
     }
   }
 
-  /**
-   * Waits until the last step is stored. The caller has a small stack: a fiber that has waited with
-   * a large stack keeps this memory while it sleeps.
-   */
+  /** Waits until the last step is stored. */
   void awaitStored() throws InterruptedException {
     if (storingStep == null) return; // the step was stored earlier
     try (var observation = storingStep) {
       storingStep = null;
       try {
-        runtime.awaitLast();
+        runtime.turns().awaitLast();
         failedSteps = List.of();
         observation.ended("stored", Optional.empty());
       } catch (Throwable failure) {
@@ -210,7 +212,7 @@ final class TurnSteps {
 
   /**
    * Gives the store the time when a sleep ends, and returns this time. The caller must then call
-   * {@link #awaitStored}.
+   * {@link #awaitStored}, and wait until the last turn is stored: it may be the reset of attempts.
    */
   Instant beginSleep(String name, Duration time, PendingDelivery delivery) throws Exception {
     if (Objects.requireNonNull(time, "time").isNegative() || time.compareTo(TurnOutbox.MAX_DELAY) > 0)
@@ -218,7 +220,7 @@ final class TurnSteps {
           + Durations.text(time) + "; give zero or more, and at most 100 years");
     var wakeTime = begin(name, INSTANT_CODEC, () -> delivery.now().plus(time));
     var reset = attemptsReset();
-    if (!reset.isEmpty()) runtime.store(reset);
+    if (!reset.isEmpty()) runtime.append(reset);
     return wakeTime;
   }
 
@@ -227,6 +229,6 @@ final class TurnSteps {
    * progress. Returns an empty list if there were no attempts.
    */
   private List<Note> attemptsReset() {
-    return idInStore.filter(runtime::hasAttempts).stream().<Note>map(id -> new Note.Begun(id, 0)).toList();
+    return idInStore != null && runtime.hasAttempts(idInStore) ? List.of(new Note.Begun(idInStore, 0)) : List.of();
   }
 }
