@@ -59,7 +59,7 @@ final class ScopeWatchdog {
     // must not block the only thread of the system's clock. Another scheduler decides itself where
     // its tasks run
     timer = clock.scheduleAtFixedRate(period, period,
-        clock == Scheduler.system() ? () -> EngineThreads.startFiber(this::inspect) : this::inspect);
+        clock == Scheduler.system() ? () -> EngineThreads.startFiber(this::inspectOnFiber) : this::inspect);
     if (scope.isClosing()) stop();
   }
 
@@ -68,6 +68,11 @@ final class ScopeWatchdog {
     if (timer != null) timer.cancel();
     timer = null;
     reportStates = Map.of();
+  }
+
+  private void inspectOnFiber() {
+    Thread.currentThread().setName("fibry-watchdog"); // log lines have the name
+    inspect();
   }
 
   /**

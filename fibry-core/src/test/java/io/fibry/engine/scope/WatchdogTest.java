@@ -284,12 +284,12 @@ class WatchdogTest {
   }
 
   @Test
-  void watchdogLogsSlowActorOnSystemScheduler() {
+  void watchdogLogsOnNamedThreadOfSystemScheduler() {
     try (var logged = new Logged();
         var realTimeScope = ActorSystem.openScope("real", o -> o.withWatchdog(Duration.ofMillis(4), 10))) {
       var gate = Gate.occupy(actor(realTimeScope, "slow"));
 
-      Patience.eventually(() -> logged.text().contains("'slow'"));
+      Patience.eventually(() -> logged.text().contains("[fibry-watchdog] WARN io.fibry.ActorSystem - actor 'slow'"));
 
       gate.open();
     }
