@@ -72,8 +72,8 @@ public interface ActorScope extends AutoCloseable {
   Report report();
 
   /**
-   * {@return the last 100 dead letters of this scope and the scopes in it, oldest first} A listed
-   * dead letter keeps its actor in memory.
+   * {@return the last 100 dead letters of each reason, of this scope and the scopes in it, oldest
+   * first} A listed dead letter keeps its actor in memory.
    */
   List<DeadLetter> deadLetters();
 

@@ -2,15 +2,18 @@ package io.fibry.engine.cell;
 
 import io.fibry.DeadLetter;
 import io.fibry.DeadLetter.Reason;
+import io.fibry.engine.cell.DeadLetters.ActorDeadLetter;
 import io.fibry.engine.jvm.EngineThreads;
 import io.fibry.engine.jvm.GuaranteedStart;
 import io.fibry.engine.jvm.StackProbe;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.atomic.LongAdder;
 
@@ -21,7 +24,7 @@ import java.util.concurrent.atomic.LongAdder;
  * could leave the lock taken.
  */
 public final class Accounts {
-  private static final int MAX_LETTERS = 100;
+  private static final int MAX_LETTERS = 100; // of a reason, so that many drops do not hide a failure
 
   private final Accounts parent; // null in the accounts of the root scope
   private final LongAdder handled = new LongAdder();
@@ -30,8 +33,10 @@ public final class Accounts {
   private final LongAdder[] deadLetters = new LongAdder[Reason.values().length]; // a part of the unhandled messages
   private volatile Instant lastDeadLetter; // null until the first dead letter; written by any thread
   private final LongAdder restarted = new LongAdder();
-  private final AtomicReferenceArray<DeadLetter> lastLetters = new AtomicReferenceArray<>(MAX_LETTERS); // a ring buffer
-  private final AtomicLong letterCount = new AtomicLong();
+  // by reason: a ring buffer, or null until the first letter; a ring is never replaced
+  private final AtomicReferenceArray<AtomicReferenceArray<ActorDeadLetter>> lastLetters =
+      new AtomicReferenceArray<>(Reason.values().length);
+  private final AtomicLongArray letterCounts = new AtomicLongArray(Reason.values().length); // by reason
   private final AtomicLong pendingNotifications = new AtomicLong();
   private volatile Queue<DeadLetter> lettersOfClose; // null unless the scope is closing
 
@@ -167,28 +172,46 @@ public final class Accounts {
     return sum;
   }
 
-  void addLetter(DeadLetter letter) {
+  void addLetter(ActorDeadLetter letter) {
+    int reason = letter.reason().ordinal();
     for (var level = this; level != null; level = level.parent) {
-      level.lastLetters.set((int) (level.letterCount.getAndIncrement() % MAX_LETTERS), letter);
+      level.letters(reason).set((int) (level.letterCounts.getAndIncrement(reason) % MAX_LETTERS), letter);
       var lettersOfClose = level.lettersOfClose;
       if (lettersOfClose != null) lettersOfClose.add(letter);
     }
   }
 
-  /** Returns the last dead letters, oldest first. */
+  /**
+   * Returns the ring of a reason. If several threads add its first letters at the same time, one of
+   * them installs the ring, and all use it.
+   */
+  private AtomicReferenceArray<ActorDeadLetter> letters(int reason) {
+    var ring = lastLetters.get(reason);
+    if (ring != null) return ring;
+    var newRing = new AtomicReferenceArray<ActorDeadLetter>(MAX_LETTERS);
+    return lastLetters.compareAndSet(reason, null, newRing) ? newRing : lastLetters.get(reason);
+  }
+
+  /** Returns the last dead letters of each reason, oldest first. */
   public List<DeadLetter> letters() {
-    var letters = new ArrayList<DeadLetter>();
-    long count = letterCount.get();
-    for (long i = Math.max(0, count - MAX_LETTERS); i < count; i++) {
-      var letter = lastLetters.get((int) (i % MAX_LETTERS));
-      if (letter != null) letters.add(letter); // null: not yet written, or forgotten
+    var letters = new ArrayList<ActorDeadLetter>();
+    for (int reason = 0; reason < letterCounts.length(); reason++) {
+      var ring = lastLetters.get(reason);
+      for (int i = 0; ring != null && i < MAX_LETTERS; i++) {
+        var letter = ring.get(i);
+        if (letter != null) letters.add(letter); // null: not yet written, or forgotten
+      }
     }
+    letters.sort(Comparator.comparingLong(ActorDeadLetter::number));
     return List.copyOf(letters);
   }
 
   /** Removes the stored dead letters, because each keeps its actor in memory. */
   public void forgetLetters() {
-    for (int i = 0; i < MAX_LETTERS; i++) lastLetters.set(i, null);
+    for (int reason = 0; reason < letterCounts.length(); reason++) {
+      var ring = lastLetters.get(reason);
+      for (int i = 0; ring != null && i < MAX_LETTERS; i++) ring.set(i, null);
+    }
   }
 
   /**

@@ -12,6 +12,7 @@ import io.fibry.engine.message.JfrEvents;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
 /**
@@ -22,6 +23,7 @@ import java.util.function.Consumer;
 public final class DeadLetters {
   private static final ThreadLocal<Boolean> LISTENING = new ThreadLocal<>(); // set while this thread runs a listener
   private static final Runnable NO_LISTENER = new NoAction();
+  private static final AtomicLong LAST_NUMBER = new AtomicLong(); // of a dead letter of this process
   // set while this thread may run no listener
   private static final ThreadLocal<Boolean> MUST_NOT_LISTEN = new ThreadLocal<>();
 
@@ -71,7 +73,8 @@ public final class DeadLetters {
     accounts.countDeadLetter(reason, time);
     JfrEvents.recordDeadLetter(cell, message, reason);
     if (LISTENING.get() != null) return NO_LISTENER;
-    var letter = new ActorDeadLetter(cell.publicCell(), message, reason, Optional.ofNullable(cause), time);
+    var letter = new ActorDeadLetter(cell.publicCell(), message, reason, Optional.ofNullable(cause), time,
+        LAST_NUMBER.incrementAndGet());
     if (!isClientGone) accounts.addLetter(letter);
     var listener = owner.options().deadLetterListener();
     return listener == ActorScope.Options.defaults().deadLetterListener() ? NO_LISTENER
@@ -79,7 +82,7 @@ public final class DeadLetters {
   }
 
   /** Returns the time by the scope's clock, or the time of the machine if a user's clock throws. */
-  private static Instant timeOf(OwningScope owner) {
+  static Instant timeOf(OwningScope owner) {
     try {
       return owner.options().scheduler().instant();
     } catch (Throwable failure) { // the letter must not be lost, so nothing is logged at the end of the stack
@@ -130,9 +133,14 @@ public final class DeadLetters {
     }
   }
 
-  /** A dead letter whose {@code content} is the message, or the {@link EngineMessage} of a task. */
-  private record ActorDeadLetter(Cell cell, Object content, Reason reason, Optional<Throwable> cause, Instant time)
-      implements DeadLetter {
+  /**
+   * A dead letter.
+   *
+   * @param content the message, or the {@link EngineMessage} of a task
+   * @param number orders the dead letters of this process, oldest first
+   */
+  record ActorDeadLetter(Cell cell, Object content, Reason reason, Optional<Throwable> cause, Instant time,
+      long number) implements DeadLetter {
     @Override
     public String actor() {
       return cell.name();

@@ -29,6 +29,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
@@ -320,7 +321,7 @@ class AccountsTest {
 
   @Promise("19.4")
   @Test
-  void scopeKeepsLastHundredDeadLettersOldestFirst() {
+  void scopeKeepsLastHundredLettersOfReasonOldestFirst() {
     send(actor(scope), 0, 0);
     var actor = actor(scope);
     actor.close();
@@ -329,6 +330,43 @@ class AccountsTest {
 
     assertEquals(IntStream.range(150, 250).boxed().toList(),
         scope.deadLetters().stream().map(DeadLetter::message).toList());
+  }
+
+  @Promise("19.4")
+  @Test
+  void failedLetterRemainsBesideManyRejectedLetters() {
+    var failing = actor(scope);
+    send(failing, 0, 1);
+    awaitQuiescence(scope);
+    var full = scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.REJECT)).newActor(Gate::passOrThrow);
+    Gate.occupy(full);
+
+    for (int i = 0; i <= 250; i++) full.sendMessage(i);
+
+    var stored = scope.deadLetters();
+    assertEquals(Reason.FAILED, stored.getFirst().reason());
+    assertEquals(IntStream.range(151, 251).boxed().toList(),
+        stored.stream().skip(1).map(DeadLetter::message).toList());
+  }
+
+  @Promise("19.4")
+  @Test
+  void firstLettersOfReasonThatThreadsAddAtOnceAreAllStored() {
+    for (int round = 0; round < 200; round++) {
+      var inner = scope.openScope("round");
+      var ended = actor(inner);
+      ended.close();
+      var start = new CountDownLatch(1);
+      var senders = IntStream.range(0, 4).mapToObj(sender -> Patience.startFiber(() -> {
+        Patience.await(start);
+        for (int i = 0; i < 20; i++) ended.sendMessage(sender * 100 + i);
+      })).toList();
+      start.countDown();
+      senders.forEach(Patience::awaitEnd);
+
+      assertEquals(80, inner.deadLetters().stream().map(DeadLetter::message).distinct().count());
+      inner.close();
+    }
   }
 
   @Promise("19.4")
