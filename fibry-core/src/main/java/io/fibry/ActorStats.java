@@ -1,6 +1,7 @@
 package io.fibry;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -44,12 +45,14 @@ import java.util.OptionalInt;
  * would have been too long
  * @param stack where the handler is, the newest call first, at most 0.1 s old. In a pool, the
  * handler that has been busy for longest. Empty if no handler runs, or its stack is not known
+ * @param lastFailure the last failure of the actor, or of an earlier actor of the scope with its
+ * name. A scope keeps the failures of the 100 actors that failed last
  */
 public record ActorStats(List<String> scopes, String name, String kind, long queued, Duration oldestWaiting,
     long handled, long failed, ActorState state, Optional<String> awaited, int busyWorkers, int workers,
     int maxWorkers, String activity, Optional<String> messageType, Duration busyFor, boolean isBusyForExact,
     OptionalInt capacity, long refused,
-    List<StackTraceElement> stack) {
+    List<StackTraceElement> stack, Optional<Failure> lastFailure) {
 
   /** The state of an actor at one moment. Later versions may add states. */
   public enum ActorState {
@@ -72,6 +75,23 @@ public record ActorStats(List<String> scopes, String name, String kind, long que
     ENDING,
     /** The actor was cut off after a kill, and its handler still runs. */
     CUT_OFF
+  }
+
+  /**
+   * A failure of a handler.
+   *
+   * @param time when the handler failed, by the clock of the actor's scope
+   * @param type the name of the class of the exception
+   * @param message the text of the exception, cut if it is long. Empty if there is none, or if the
+   * scope hides the contents of messages
+   * @param stack where the exception was made, the newest call first, at most 50 calls
+   */
+  public record Failure(Instant time, String type, Optional<String> message, List<StackTraceElement> stack) {
+
+    /** Keeps a copy of the list. */
+    public Failure {
+      stack = List.copyOf(stack);
+    }
   }
 
   /** {@return the name of the actor's own scope} */

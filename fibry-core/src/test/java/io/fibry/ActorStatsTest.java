@@ -57,8 +57,8 @@ class ActorStatsTest {
     actor.sendMessage(new IllegalStateException("planned"));
     assertTrue(scope.awaitQuiescence(Patience.LONG));
     assertEquals(new ActorStats(List.of("app"), "worker", "FIBER", 0, Duration.ZERO, 1, 1, ActorState.IDLE,
-        Optional.empty(), 0, 0, 0, "idle", Optional.empty(), Duration.ZERO, true, OptionalInt.empty(), 0, List.of()),
-        statsOf("worker"));
+        Optional.empty(), 0, 0, 0, "idle", Optional.empty(), Duration.ZERO, true, OptionalInt.empty(), 0, List.of(),
+        statsOf("worker").lastFailure()), statsOf("worker"));
 
     Gate.occupy(actor);
     actor.sendMessage("waits");

@@ -129,13 +129,20 @@ public final class FailureHandler {
     if (!context.stashed) count(context, failure);
   }
 
-  /** Reports a failure to the flight recorder and to a simulation. */
+  /** Reports a failure to statistics, the flight recorder and a simulation. */
   private static void report(Cell cell, Object message, Throwable failure, String consequence) {
+    keep(cell.publicCell(), failure);
     JfrEvents.recordFailure(cell, message, failure);
     var simulation = Environment.simulated;
     if (simulation != null)
       simulation.recordEvent(cell.publicCell(),
           () -> "failed at " + text(cell, message) + "; " + consequence + "; " + MessageTexts.describe(failure));
+  }
+
+  private static void keep(Cell cell, Throwable failure) {
+    try {
+      cell.owner().keepFailure(cell.name(), failure, DeadLetters.timeOf(cell.owner()));
+    } catch (VirtualMachineError noMemory) {} // the failure is then missing only in statistics
   }
 
   /**

@@ -2,6 +2,7 @@ package io.fibry.engine.cell;
 
 import io.fibry.ActorScope;
 import io.fibry.Exitable;
+import java.time.Instant;
 
 /**
  * A scope as seen by actors that are not its members. Such actors have the options, the accounts
@@ -20,6 +21,10 @@ public class NonMemberScope extends OwningScope {
   public <T> T intern(T value) {
     return value;
   }
+
+  /** Keeps nothing, because no statistics list the actor. */
+  @Override
+  void keepFailure(String actor, Throwable failure, Instant time) {}
 
   @Override
   protected String name() {

@@ -1,10 +1,13 @@
 package io.fibry.engine.cell;
 
 import io.fibry.ActorScope;
+import io.fibry.ActorStats;
 import io.fibry.Exitable;
 import io.fibry.engine.jvm.FailureLog;
 import io.fibry.text.Lines;
+import java.time.Instant;
 import java.util.Objects;
+import java.util.Optional;
 
 /** The scope that owns an actor, as the actor sees it. */
 public abstract class OwningScope {
@@ -26,6 +29,7 @@ public abstract class OwningScope {
   }
 
   private final FailureLog failureLog;
+  private volatile LastFailures lastFailures; // null until an actor has failed; made under failureLog's monitor
 
   protected OwningScope() {
     this.failureLog = new FailureLog();
@@ -39,6 +43,27 @@ public abstract class OwningScope {
   /** Returns the failure log of the scope, which all its actors share. */
   final FailureLog failureLog() {
     return failureLog;
+  }
+
+  /** Keeps the failure of an actor of this scope for its statistics. */
+  void keepFailure(String actor, Throwable failure, Instant time) {
+    var failures = lastFailures;
+    if (failures == null) synchronized (failureLog) {
+      failures = lastFailures;
+      if (failures == null) lastFailures = failures = new LastFailures();
+    }
+    failures.add(actor, failure, time);
+  }
+
+  /** Returns the last failure of an actor with this name; empty if it is not known. */
+  public final Optional<ActorStats.Failure> lastFailure(String actor) {
+    var failures = lastFailures;
+    return failures == null ? Optional.empty() : failures.find(actor, options().mayShowMessageContents());
+  }
+
+  /** Forgets the failures of all actors, because an exception may keep objects of users in memory. */
+  public final void forgetFailures() {
+    lastFailures = null;
   }
 
   /**

@@ -392,6 +392,7 @@ abstract class ScopeState extends OwningScope implements NamedTotals.MemberScope
 
   final void reopen() {
     accounts.forgetLetters();
+    forgetFailures();
     pendingClose.set(null);
   }
 

@@ -45,7 +45,7 @@ final class StatsCollector {
         activity.busyWorkers(), activity.workers(), activity.maxWorkers(), activity.text(),
         Optional.ofNullable(observed.messageType()),
         Duration.ofNanos(busy.nanos()), busy.isExact(),
-        capacity(cell.capacity()), cell.refused(), stack);
+        capacity(cell.capacity()), cell.refused(), stack, cell.owner().lastFailure(cell.name()));
   }
 
   private static BusyTime maxBusyTime(Cell cell) {
@@ -91,6 +91,7 @@ final class StatsCollector {
     return new ActorStats(scopeNames, cell.name(), cell.strategyText(), cell.countQueued(ScopeDump.MAX_COUNTED),
         Duration.ofNanos(QueueAges.observe(cell)), cell.handled(), cell.failed(), activity.state(), Optional.empty(),
         activity.busyWorkers(), activity.workers(), activity.maxWorkers(), activity.text(), Optional.empty(),
-        Duration.ofNanos(busy.nanos()), busy.isExact(), capacity(cell.capacity()), cell.refused(), List.of());
+        Duration.ofNanos(busy.nanos()), busy.isExact(), capacity(cell.capacity()), cell.refused(), List.of(),
+        Optional.empty());
   }
 }

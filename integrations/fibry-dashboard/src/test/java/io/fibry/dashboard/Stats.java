@@ -19,6 +19,7 @@ final class Stats {
   private ActorState state = ActorState.IDLE;
   private Optional<String> awaited = Optional.empty();
   private Optional<String> messageType = Optional.empty();
+  private String activity = "a text that may contain a message";
   private int busyWorkers;
   private int maxWorkers;
   private Duration busyFor = Duration.ZERO;
@@ -75,6 +76,7 @@ final class Stats {
   Stats withWorkers(int busyWorkers, int maxWorkers) {
     this.busyWorkers = busyWorkers;
     this.maxWorkers = maxWorkers;
+    this.activity = busyWorkers + " of " + maxWorkers + " at work";
     return this;
   }
 
@@ -95,7 +97,7 @@ final class Stats {
 
   ActorStats get() {
     return new ActorStats(List.of("app"), name, kind, queued, oldestWaiting, handled, failed, state, awaited,
-        busyWorkers, busyWorkers, maxWorkers, "a text that may contain a message", messageType, busyFor, true, capacity,
-        refused, List.of());
+        busyWorkers, busyWorkers, maxWorkers, activity, messageType, busyFor, true, capacity,
+        refused, List.of(), Optional.empty());
   }
 }
