@@ -33,7 +33,7 @@ public final class Accounts {
   private final LongAdder[] deadLetters = new LongAdder[Reason.values().length]; // a part of the unhandled messages
   private volatile Instant lastDeadLetter; // null until the first dead letter; written by any thread
   private final LongAdder restarted = new LongAdder();
-  // by reason: a ring buffer, or null until the first letter; a ring is never replaced
+  // by reason: a ring buffer, or null until the first letter; a buffer is never replaced
   private final AtomicReferenceArray<AtomicReferenceArray<ActorDeadLetter>> lastLetters =
       new AtomicReferenceArray<>(Reason.values().length);
   private final AtomicLongArray letterCounts = new AtomicLongArray(Reason.values().length); // by reason
@@ -182,23 +182,23 @@ public final class Accounts {
   }
 
   /**
-   * Returns the ring of a reason. If several threads add its first letters at the same time, one of
-   * them installs the ring, and all use it.
+   * Returns the ring buffer of a reason. If several threads add its first letters at the same time, one of
+   * them installs the buffer, and all use it.
    */
   private AtomicReferenceArray<ActorDeadLetter> letters(int reason) {
-    var ring = lastLetters.get(reason);
-    if (ring != null) return ring;
-    var newRing = new AtomicReferenceArray<ActorDeadLetter>(MAX_LETTERS);
-    return lastLetters.compareAndSet(reason, null, newRing) ? newRing : lastLetters.get(reason);
+    var buffer = lastLetters.get(reason);
+    if (buffer != null) return buffer;
+    var newBuffer = new AtomicReferenceArray<ActorDeadLetter>(MAX_LETTERS);
+    return lastLetters.compareAndSet(reason, null, newBuffer) ? newBuffer : lastLetters.get(reason);
   }
 
   /** Returns the last dead letters of each reason, oldest first. */
   public List<DeadLetter> letters() {
     var letters = new ArrayList<ActorDeadLetter>();
     for (int reason = 0; reason < letterCounts.length(); reason++) {
-      var ring = lastLetters.get(reason);
-      for (int i = 0; ring != null && i < MAX_LETTERS; i++) {
-        var letter = ring.get(i);
+      var buffer = lastLetters.get(reason);
+      for (int i = 0; buffer != null && i < MAX_LETTERS; i++) {
+        var letter = buffer.get(i);
         if (letter != null) letters.add(letter); // null: not yet written, or forgotten
       }
     }
@@ -209,8 +209,8 @@ public final class Accounts {
   /** Removes the stored dead letters, because each keeps its actor in memory. */
   public void forgetLetters() {
     for (int reason = 0; reason < letterCounts.length(); reason++) {
-      var ring = lastLetters.get(reason);
-      for (int i = 0; ring != null && i < MAX_LETTERS; i++) ring.set(i, null);
+      var buffer = lastLetters.get(reason);
+      for (int i = 0; buffer != null && i < MAX_LETTERS; i++) buffer.set(i, null);
     }
   }
 
