@@ -11,8 +11,8 @@ import java.util.List;
  *
  * @param actors statistics of actors of the scope and the scopes in it, oldest first. They have all
  * counts and times of {@link ActorScope#actors}. They do not have the type of the message, the
- * awaited actor, the stack of a handler and the last failure, and their activity does not describe the message. The
- * state of an actor whose handler waits is {@code BUSY}
+ * awaited actor, the stack of a handler and the last failure, and their activity does not describe
+ * the message. The state of an actor whose handler waits is {@code BUSY}
  * @param isComplete whether no actor was left out
  */
 public record ActorSamples(List<ActorStats> actors, boolean isComplete) {

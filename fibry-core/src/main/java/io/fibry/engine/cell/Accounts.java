@@ -2,7 +2,6 @@ package io.fibry.engine.cell;
 
 import io.fibry.DeadLetter;
 import io.fibry.DeadLetter.Reason;
-import io.fibry.engine.cell.DeadLetters.ActorDeadLetter;
 import io.fibry.engine.jvm.EngineThreads;
 import io.fibry.engine.jvm.GuaranteedStart;
 import io.fibry.engine.jvm.StackProbe;
@@ -26,6 +25,11 @@ import java.util.concurrent.atomic.LongAdder;
 public final class Accounts {
   private static final int MAX_LETTERS = 100; // of a reason, so that many drops do not hide a failure
 
+  /** A dead letter whose number orders the letters of the process, oldest first. */
+  interface NumberedLetter extends DeadLetter {
+    long number();
+  }
+
   private final Accounts parent; // null in the accounts of the root scope
   private final LongAdder handled = new LongAdder();
   private final LongAdder passes = new LongAdder(); // activity without a counted outcome, see countPass
@@ -34,7 +38,7 @@ public final class Accounts {
   private volatile Instant lastDeadLetter; // null until the first dead letter; written by any thread
   private final LongAdder restarted = new LongAdder();
   // by reason: a ring buffer, or null until the first letter; a buffer is never replaced
-  private final AtomicReferenceArray<AtomicReferenceArray<ActorDeadLetter>> lastLetters =
+  private final AtomicReferenceArray<AtomicReferenceArray<NumberedLetter>> lastLetters =
       new AtomicReferenceArray<>(Reason.values().length);
   private final AtomicLongArray letterCounts = new AtomicLongArray(Reason.values().length); // by reason
   private final AtomicLong pendingNotifications = new AtomicLong();
@@ -172,7 +176,7 @@ public final class Accounts {
     return sum;
   }
 
-  void addLetter(ActorDeadLetter letter) {
+  void addLetter(NumberedLetter letter) {
     int reason = letter.reason().ordinal();
     for (var level = this; level != null; level = level.parent) {
       level.letters(reason).set((int) (level.letterCounts.getAndIncrement(reason) % MAX_LETTERS), letter);
@@ -182,19 +186,19 @@ public final class Accounts {
   }
 
   /**
-   * Returns the ring buffer of a reason. If several threads add its first letters at the same time, one of
-   * them installs the buffer, and all use it.
+   * Returns the ring buffer of a reason. If several threads add its first letters at the same time,
+   * one of them installs the buffer, and all use it.
    */
-  private AtomicReferenceArray<ActorDeadLetter> letters(int reason) {
+  private AtomicReferenceArray<NumberedLetter> letters(int reason) {
     var buffer = lastLetters.get(reason);
     if (buffer != null) return buffer;
-    var newBuffer = new AtomicReferenceArray<ActorDeadLetter>(MAX_LETTERS);
+    var newBuffer = new AtomicReferenceArray<NumberedLetter>(MAX_LETTERS);
     return lastLetters.compareAndSet(reason, null, newBuffer) ? newBuffer : lastLetters.get(reason);
   }
 
   /** Returns the last dead letters of each reason, oldest first. */
   public List<DeadLetter> letters() {
-    var letters = new ArrayList<ActorDeadLetter>();
+    var letters = new ArrayList<NumberedLetter>();
     for (int reason = 0; reason < letterCounts.length(); reason++) {
       var buffer = lastLetters.get(reason);
       for (int i = 0; buffer != null && i < MAX_LETTERS; i++) {
@@ -202,7 +206,7 @@ public final class Accounts {
         if (letter != null) letters.add(letter); // null: not yet written, or forgotten
       }
     }
-    letters.sort(Comparator.comparingLong(ActorDeadLetter::number));
+    letters.sort(Comparator.comparingLong(NumberedLetter::number));
     return List.copyOf(letters);
   }
 

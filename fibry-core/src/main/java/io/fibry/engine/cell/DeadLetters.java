@@ -140,7 +140,7 @@ public final class DeadLetters {
    * @param number orders the dead letters of this process, oldest first
    */
   record ActorDeadLetter(Cell cell, Object content, Reason reason, Optional<Throwable> cause, Instant time,
-      long number) implements DeadLetter {
+      long number) implements Accounts.NumberedLetter {
     @Override
     public String actor() {
       return cell.name();

@@ -1,11 +1,16 @@
 package io.fibry.engine.cell;
 
 import io.fibry.ActorScope;
-import io.fibry.ActorStats;
+import io.fibry.ActorStats.Failure;
 import io.fibry.Exitable;
 import io.fibry.engine.jvm.FailureLog;
+import io.fibry.engine.jvm.MessageTexts;
 import io.fibry.text.Lines;
 import java.time.Instant;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 
@@ -26,6 +31,81 @@ public abstract class OwningScope {
     if (!name.equals(Lines.escaped(name))) throw new IllegalArgumentException("a name such as \"" + Lines.line(name)
         + "\" would break the lines of logs; give a name without control characters");
     return name;
+  }
+
+  /**
+   * The last failure of each of the 100 actors of a scope that failed last, by their names. It
+   * keeps no actor in memory. Actors that never fail cost nothing. The text and the stack of an
+   * exception are made when statistics first read them, so that a failure stays cheap. Thread-safe.
+   */
+  private static final class LastFailures {
+    private static final int MAX_ACTORS = 100;
+    private static final int MAX_FRAMES = 50; // of a stack
+
+    /** A failure, first as the exception and then as statistics show it. */
+    private static final class KeptFailure {
+      private final Instant time;
+      private volatile Object content; // a Throwable until an observer replaces it by its Failure
+
+      KeptFailure(Throwable thrown, Instant time) {
+        this.content = thrown;
+        this.time = time;
+      }
+
+      /** Two observers that read at the same time make equal texts. */
+      Failure read(boolean mayShowMessage) {
+        if (content instanceof Throwable thrown) content =
+            new Failure(time, thrown.getClass().getName(), mayShowMessage ? message(thrown) : Optional.empty(),
+                stack(thrown));
+        return (Failure) content;
+      }
+    }
+
+    private final Map<String, KeptFailure> failures = new LinkedHashMap<>(); // guarded by this; the newest at the end
+
+    synchronized void add(String actor, Throwable thrown, Instant time) {
+      failures.remove(actor);
+      failures.put(actor, new KeptFailure(thrown, time));
+      if (failures.size() > MAX_ACTORS) failures.remove(failures.keySet().iterator().next());
+    }
+
+    /**
+     * Returns the last failure of the actor; empty if it is not known. Runs user code without the
+     * monitor.
+     */
+    Optional<Failure> find(String actor, boolean mayShowMessage) {
+      KeptFailure failure;
+      synchronized (this) {
+        failure = failures.get(actor);
+      }
+      return failure == null ? Optional.empty() : Optional.of(failure.read(mayShowMessage));
+    }
+
+    private static Optional<String> message(Throwable thrown) {
+      var text = MessageTexts.describe(thrown);
+      var type = thrown.getClass().getName();
+      if (text.equals(type)) return Optional.empty();
+      return Optional.of(text.startsWith(type + ": ") ? text.substring(type.length() + 2) : text);
+    }
+
+    /** Returns the frames of the handler, without the frames of the engine around it. */
+    private static List<StackTraceElement> stack(Throwable thrown) {
+      StackTraceElement[] stack;
+      try {
+        stack = thrown.getStackTrace();
+      } catch (Throwable userError) { // getStackTrace may be overridden
+        return List.of();
+      }
+      int end = 0;
+      while (end < stack.length && !isAttempt(stack[end])) end++;
+      while (end > 0 && stack[end - 1].getClassName().startsWith("io.fibry.engine.")) end--;
+      return List.of(Arrays.copyOf(stack, Math.min(end, MAX_FRAMES)));
+    }
+
+    /** Returns whether the frame is the engine's call of a handler. */
+    private static boolean isAttempt(StackTraceElement frame) {
+      return frame.getMethodName().equals("attempt") && frame.getClassName().equals("io.fibry.engine.cell.Activation");
+    }
   }
 
   private final FailureLog failureLog;
@@ -56,12 +136,12 @@ public abstract class OwningScope {
   }
 
   /** Returns the last failure of an actor with this name; empty if it is not known. */
-  public final Optional<ActorStats.Failure> lastFailure(String actor) {
+  public final Optional<Failure> lastFailure(String actor) {
     var failures = lastFailures;
     return failures == null ? Optional.empty() : failures.find(actor, options().mayShowMessageContents());
   }
 
-  /** Forgets the failures of all actors, because an exception may keep objects of users in memory. */
+  /** Forgets all failures, because an exception may keep objects of users in memory. */
   public final void forgetFailures() {
     lastFailures = null;
   }

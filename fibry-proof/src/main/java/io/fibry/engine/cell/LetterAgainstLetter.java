@@ -14,8 +14,9 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * Two threads add the first dead letters of a reason, so each makes a ring buffer for them. The result is
- * the number of stored letters. This test detects a second buffer that replaces the first.
+ * Two threads add the first dead letters of a reason, so each makes a ring buffer for them. The
+ * result is the number of stored letters. This test detects a second buffer that replaces the
+ * first.
  */
 @JCStressTest
 @Outcome(id = "2", expect = ACCEPTABLE, desc = "both letters are in the same buffer")
