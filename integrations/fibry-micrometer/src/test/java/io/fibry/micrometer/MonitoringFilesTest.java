@@ -1,6 +1,7 @@
 package io.fibry.micrometer;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -10,9 +11,12 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeSet;
+import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.ObjectMapper;
 
@@ -37,6 +41,9 @@ class MonitoringFilesTest {
   private static final Pattern VALUE_OF_LABEL = Pattern.compile("\\{\\{ ?(?:\\$labels\\.)?(\\w+) ?}}");
   private static final Pattern LABEL_OF_RULE = Pattern.compile("\\$labels\\.(\\w+)");
   private static final Pattern QUERY_OF_RULE = Pattern.compile("\\{\\{ range printf `([^`]+)` ([^|]+) \\| query }}");
+  private static final Pattern LABEL_OF_RESULT = Pattern.compile("\\{\\{ \\.Labels\\.(\\w+) }}");
+  private static final Pattern VARIABLE = Pattern.compile("label_values\\((.+), (\\w+)\\)");
+  private static final Pattern SELECTOR = Pattern.compile("fibry_\\w+(\\{[^}]*})?");
   private static final Pattern CODE = Pattern.compile("`([^`\\n]+)`");
 
   private final MockClock clock = new MockClock();
@@ -50,7 +57,10 @@ class MonitoringFilesTest {
     void run(PromQl promQl) throws Exception;
   }
 
-  /** Runs the check with a scrape of all meters. Java 21 has no meters of the scheduler. */
+  /**
+   * Runs the check with a scrape of all meters, and with the series {@code up} that Prometheus
+   * adds. Java 21 has no meters of the scheduler.
+   */
   private void withScrape(Check check) throws Exception {
     var registry = AllMeters.prometheus(clock);
     AllMeters.with(registry, clock, folder, () -> {
@@ -58,7 +68,7 @@ class MonitoringFilesTest {
           : List.of("parallelism", "carriers", "mounted", "queued").stream()
               .map(name -> "# TYPE fibry_scheduler_" + name + " gauge\nfibry_scheduler_" + name + " 1.0\n")
               .reduce("", String::concat);
-      check.run(new PromQl(registry.scrape() + missing));
+      check.run(new PromQl(registry.scrape() + missing + "# TYPE up gauge\nup 1.0\n"));
     });
   }
 
@@ -77,12 +87,17 @@ class MonitoringFilesTest {
     return rules;
   }
 
+  private static Rule rule(String alert) throws Exception {
+    return rules().stream().filter(rule -> rule.alert.equals(alert)).findFirst().orElseThrow();
+  }
+
   @Test
   void alertsReadMetersThatExist() throws Exception {
     withScrape(promQl -> {
       for (var rule : rules()) {
         var labels = promQl.check(rule.expression);
         assertTrue(rule.expression.matches(".* (==|>|<) .*"), rule.alert + " has no limit");
+        assertTrue(labels.containsAll(List.of("job", "instance")), rule.alert + " names no process: " + labels);
         assertEquals(List.of(), LABEL_OF_RULE.matcher(rule.summary).results().map(match -> match.group(1))
             .filter(label -> !labels.contains(label)).toList(), rule.alert + " has " + labels);
       }
@@ -93,23 +108,53 @@ class MonitoringFilesTest {
    * An alert of a sum must show one actor, because the tag of the sum is {@code *}. The name must
    * not be a label of the alert, which would begin again with each name.
    */
-  @Test
-  void alertOfStuckActorQueriesItsName() throws Exception {
+  @ParameterizedTest
+  @CsvSource({"FibryActorStuck, max_busy_seconds", "FibryMessageWaits, max_waiting_seconds",
+    "FibryMailboxFull, max_refused", "FibryActorFails, max_failed", "FibryActorRestarts, max_restarted"})
+  void alertOfActorsQueriesNameOfWorst(String alert, String gauge) throws Exception {
     withScrape(promQl -> {
-      for (var alert : List.of("FibryActorStuck", "FibryMessageWaits")) {
-        var rule = rules().stream().filter(candidate -> candidate.alert.equals(alert)).findFirst().orElseThrow();
-        var labels = promQl.check(rule.expression);
-        assertTrue(labels.contains("actor") && !labels.contains("name"), labels::toString);
-        var query = QUERY_OF_RULE.matcher(rule.summary);
-        assertTrue(query.find(), rule.summary);
-        var arguments = LABEL_OF_RULE.matcher(query.group(2)).results().map(match -> match.group(1)).toList();
-        assertEquals(arguments, Pattern.compile("(\\w+)=%q").matcher(query.group(1)).results()
-            .map(match -> match.group(1)).toList());
-        assertTrue(promQl.check(query.group(1).replaceAll("\\w+=%q,?", "").replace("{}", "")).contains("name"), alert);
-        assertTrue(labels.containsAll(arguments), () -> labels + " instead of " + arguments);
-        assertTrue(rule.summary.contains("{{ .Labels.name }}"), alert);
-      }
+      var rule = rule(alert);
+      var labels = promQl.check(rule.expression);
+      assertTrue(labels.contains("actor") && !labels.contains("name"), labels::toString);
+      var query = QUERY_OF_RULE.matcher(rule.summary);
+      assertTrue(query.find(), rule.summary);
+      var arguments = LABEL_OF_RULE.matcher(query.group(2)).results().map(match -> match.group(1)).toList();
+      assertEquals(arguments, Pattern.compile("(\\w+)=%q").matcher(query.group(1)).results()
+          .map(match -> match.group(1)).toList());
+      assertTrue(query.group(1).startsWith("fibry_actor_" + gauge + "{"), query.group(1));
+      assertTrue(promQl.check(query.group(1).replaceAll("\\w+=%q,?", "").replace("{}", "")).contains("name"), alert);
+      assertTrue(labels.containsAll(arguments), () -> labels + " instead of " + arguments);
+      assertTrue(rule.summary.contains("{{ .Labels.name }}"), alert);
     });
+  }
+
+  /** Each query in a text reads meters that exist, and shows a label of its result. */
+  @Test
+  void queriesInTextsOfAlertsReadMetersThatExist() throws Exception {
+    withScrape(promQl -> {
+      int count = 0;
+      for (var rule : rules()) {
+        var query = QUERY_OF_RULE.matcher(rule.summary);
+        if (!query.find()) continue;
+        count++;
+        var labels = promQl.check(query.group(1).replaceAll("\\w+=%(?:\\[\\d])?q,?", "").replace("{}", ""));
+        var shown = LABEL_OF_RESULT.matcher(rule.summary).results().map(match -> match.group(1)).toList();
+        assertTrue(shown.size() == 1 && labels.containsAll(shown),
+            () -> rule.alert + " shows " + shown + " of " + labels);
+      }
+      assertTrue(count >= 9, "only " + count + " queries");
+    });
+  }
+
+  /** A loss that another alert describes better fires this alert not, too. */
+  @Test
+  void alertOfLostMessagesLeavesFullMailboxesToOtherAlerts() throws Exception {
+    var lost = rule("FibryMessagesLost").expression;
+
+    assertTrue(lost.contains("reason!~\"disconnected|timer_cancelled|dropped|rejected\""), lost);
+    for (var better : List.of("fibry_topic_dropped_total", "fibry_topic_refused_total", "fibry_actor_refused_total"))
+      assertTrue(lost.indexOf(better) > lost.indexOf("unless"), lost);
+    assertFalse(rule("FibryMailboxFull").expression.contains("dropped"), "an intended drop is no full mailbox");
   }
 
   /** Alerts of routes name the server, and one response of a quiet route fires none. */
@@ -117,8 +162,8 @@ class MonitoringFilesTest {
   void alertsOfRoutesKeepServerAndNeedFiveResponses() throws Exception {
     for (var rule : rules()) {
       if (!rule.alert.startsWith("FibryRoute")) continue;
-      assertTrue(rule.summary.contains("{{ $labels.server }}"), rule.alert);
-      assertTrue(rule.expression.contains("sum by (job, server, method, uri)"), rule.alert);
+      assertTrue(rule.summary.contains("{{ $labels.server }} at {{ $labels.instance }}"), rule.alert);
+      assertTrue(rule.expression.contains("sum by (job, instance, server, method, uri)"), rule.alert);
       assertTrue(rule.alert.equals("FibryRouteSlow") || rule.expression.matches(".* and .*increase.* >= 5"),
           rule.alert);
     }
@@ -128,15 +173,15 @@ class MonitoringFilesTest {
   @Test
   void noAlertOfWindowAlsoWaits() throws Exception {
     assertEquals(List.of(), rules().stream()
-        .filter(rule -> rule.expression.contains("_over_time(") && rule.minutes > 0).map(Rule::alert).toList());
+        .filter(rule -> rule.expression.split(" and on ")[0].contains("_over_time(") && rule.minutes > 0)
+        .map(Rule::alert).toList());
   }
 
   /** The series of the subscribers end with them, and do not exist beyond the oldest 20. */
   @Test
   void alertOfTopicReadsSumsAndQueriesSubscribers() throws Exception {
     withScrape(promQl -> {
-      var rule = rules().stream().filter(candidate -> candidate.alert.equals("FibrySubscriberLosesMessages"))
-          .findFirst().orElseThrow();
+      var rule = rule("FibrySubscriberLosesMessages");
       assertTrue(!rule.expression.contains("subscriber"), rule.expression);
       var query = QUERY_OF_RULE.matcher(rule.summary);
       assertTrue(query.find(), rule.summary);
@@ -159,6 +204,18 @@ class MonitoringFilesTest {
         .map(match -> match.group(1)).toList()));
   }
 
+  /** Only promtool can run these tests. Users who change the rules need them. */
+  @Test
+  void eachAlertHasTestsForPromtool() throws Exception {
+    var tests = Files.readString(RULES.resolveSibling("rules-test.yml"));
+    for (var rule : rules()) {
+      assertTrue(tests.contains("alertname: " + rule.alert + "\n        exp_alerts:\n          - exp_labels:"),
+          rule.alert);
+      assertTrue(tests.contains("action: \"" + rule.action + "\""), rule.alert);
+    }
+    assertTrue(tests.split("instance=\"good:8080\"").length > rules().size(), "each test has a healthy process");
+  }
+
   @Test
   void panelsOfDashboardReadMetersThatExist() throws Exception {
     var panels = new ObjectMapper().readTree(Files.readString(DASHBOARD)).get("panels");
@@ -174,8 +231,34 @@ class MonitoringFilesTest {
     assertTrue(ids.size() > 20, ids::toString);
   }
 
+  /** A variable that selects nothing must show all. */
+  @Test
+  void variablesOfDashboardReadMetersThatExist() throws Exception {
+    var variables = new ObjectMapper().readTree(Files.readString(DASHBOARD)).get("templating").get("list");
+    var names = new ArrayList<String>();
+    withScrape(promQl -> {
+      for (var variable : variables) {
+        names.add(variable.get("name").asString());
+        if (!variable.get("type").asString().equals("query")) continue;
+        assertEquals(".*", variable.get("allValue").asString());
+        var query = VARIABLE.matcher(variable.get("query").get("query").asString());
+        assertTrue(query.matches(), variable::toString);
+        var labels = promQl.check(query.group(1).replaceAll("\\$(job|instance|server)\\b", ".*"));
+        assertTrue(labels.contains(query.group(2)), () -> query.group(2) + " of " + labels);
+      }
+    });
+    assertEquals(List.of("datasource", "job", "instance", "server", "route"), names);
+  }
+
   private static void checkTarget(PromQl promQl, JsonNode target) {
-    var labels = promQl.check(target.get("expr").asString());
+    var expression = target.get("expr").asString();
+    for (var selector : SELECTOR.matcher(expression).results().map(MatchResult::group).toList()) {
+      assertTrue(selector.contains("job=~\"$job\",instance=~\"$instance\""), selector);
+      if (selector.startsWith("fibry_http"))
+        assertTrue(selector.contains("server=~\"$server\",uri=~\"$route\""), selector);
+      if (selector.startsWith("fibry_server")) assertTrue(selector.contains("server=~\"$server\""), selector);
+    }
+    var labels = promQl.check(expression.replaceAll("\\$(job|instance|server|route)\\b", ".*"));
     var shown = VALUE_OF_LABEL.matcher(target.get("legendFormat").asString()).results().map(match -> match.group(1))
         .toList();
     assertTrue(labels.containsAll(shown), () -> shown + " of " + labels + " in " + target);
@@ -207,7 +290,9 @@ class MonitoringFilesTest {
           "rate(fibry_actor_failed_total)", "min_over_time(fibry_actor_failed_total[5m])", "sum(fibry_actor_living",
           "sum by (route) (fibry_actor_living)", "fibry_actor_living / fibry_scope_suspended", "fibry_actor_living >",
           "histogram_quantile(0.9, sum by (scope) (rate(fibry_wait_seconds_bucket[5m])))", "fibry_actor_living[5m] > 1",
-          "fibry_actor_living ! 1", "fibry_actor_living 1"))
+          "fibry_actor_living ! 1", "fibry_actor_living 1", "delta(fibry_actor_failed_total)",
+          "fibry_actor_living unless on (app) fibry_node_alive", "fibry_actor_living * on (job) fibry_node_alive",
+          "fibry_actor_living offset 5"))
         assertThrows(AssertionError.class, () -> promQl.check(wrong), wrong);
     });
   }

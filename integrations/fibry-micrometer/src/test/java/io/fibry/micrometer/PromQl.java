@@ -19,12 +19,15 @@ final class PromQl {
   private static final Pattern SAMPLE = Pattern.compile("(\\w+)(?:\\{(.*)})? \\S+");
   private static final Pattern LABEL = Pattern.compile("(\\w+)=\"((?:[^\"\\\\]|\\\\.)*)\",?");
   private static final Pattern TYPE = Pattern.compile("# TYPE (\\w+) (\\w+)");
-  private static final Pattern TOKEN = Pattern.compile("\\s*(?:(\"[^\"]*\"|[A-Za-z_]\\w*|\\d+(?:\\.\\d+)?|=~|!~|"
-      + "[=!<>]=|[-+*/%(){},=<>]|\\[(?:\\d+[smhd]|\\$__rate_interval)])|$)");
+  private static final Pattern TOKEN =
+      Pattern.compile("\\s*(?:(\"[^\"]*\"|[A-Za-z_]\\w*|\\d+[smhd]|\\d+(?:\\.\\d+)?|=~|!~|"
+          + "[=!<>]=|[-+*/%(){},=<>]|\\[(?:\\d+[smhd]|\\$__rate_interval)])|$)");
   private static final Set<String> AGGREGATIONS = Set.of("sum", "min", "max", "avg", "count", "topk", "bottomk");
   private static final Set<String> OF_COUNTERS = Set.of("rate", "increase");
+  private static final Set<String> OF_GAUGES = Set.of("delta", "deriv");
   private static final Set<String> OF_RANGES = Set.of("min_over_time", "max_over_time", "avg_over_time");
-  private static final List<Set<String>> OPERATORS = List.of(Set.of("or"), Set.of("and", "unless"),
+  private static final Set<String> INTERSECTIONS = Set.of("and", "unless");
+  private static final List<Set<String>> OPERATORS = List.of(Set.of("or"), INTERSECTIONS,
       Set.of("==", "!=", "<", ">", "<=", ">="), Set.of("+", "-"), Set.of("*", "/", "%")); // the weakest first
 
   private final Map<String, List<Map<String, String>>> series = new HashMap<>(); // by the name of the sample
@@ -120,6 +123,10 @@ final class PromQl {
       var left = binary(level + 1);
       while (OPERATORS.get(level).contains(peek())) {
         var operator = take();
+        if (accept("on")) {
+          left = intersection(operator, left, names(), binary(level + 1));
+          continue;
+        }
         var ignored = accept("ignoring") ? names() : Set.<String>of();
         var right = binary(level + 1).without(ignored);
         left = left.without(ignored);
@@ -130,6 +137,15 @@ final class PromQl {
             left.isScalar && right.isScalar ? Value.SCALAR : Value.vector(left.isScalar ? right.labels : left.labels);
       }
       return left;
+    }
+
+    /** The two sides need only the labels on which they are joined. */
+    private Value intersection(String operator, Value left, Set<String> on, Value right) {
+      if (!INTERSECTIONS.contains(operator)) throw error("an operator of sets before 'on' instead of " + operator);
+      if (left.isRange || right.isRange) throw error("no range beside '" + operator + "'");
+      if (!left.labels.containsAll(on) || !right.labels.containsAll(on))
+        throw error("the labels " + on + " in " + left.labels + " and " + right.labels);
+      return Value.vector(left.labels);
     }
 
     private Value primary() {
@@ -184,7 +200,8 @@ final class PromQl {
         return Value.vector(labels);
       }
       boolean isOfCounters = OF_COUNTERS.contains(name);
-      if (!isOfCounters && !OF_RANGES.contains(name)) throw error("a known function instead of " + name);
+      if (!isOfCounters && !OF_GAUGES.contains(name) && !OF_RANGES.contains(name))
+        throw error("a known function instead of " + name);
       if (arguments.size() != 1 || !arguments.getFirst().isRange) throw error("one range in " + name);
       if (isOfCounters != arguments.getFirst().type.equals("counter"))
         throw error("no " + arguments.getFirst().type + " in " + name);
@@ -211,6 +228,7 @@ final class PromQl {
       if (matching.isEmpty()) throw error("series of " + name + " with these labels, of " + found);
       boolean isRange = peek().startsWith("[");
       if (isRange) take();
+      if (accept("offset") && !take().matches("\\d+[smhd]")) throw error("a duration after 'offset'");
       return new Value(false, isRange, new TreeSet<>(matching.getFirst().keySet()), type(name));
     }
 
