@@ -22,8 +22,16 @@ public interface EncodedAsk {
   List<String> askers();
 
   /**
+   * Called on the asker's thread before the request is sent, after the last call of the clock. No
+   * code of users runs until {@link #onSent}, so an implementation may hold a lock until then.
+   *
+   * @return whether the request may be sent
+   */
+  boolean beginSend();
+
+  /**
    * Called on the asker's thread, before it waits: the request is in the mailbox of the actor, or
-   * was refused.
+   * was refused. If the send throws an error, this method is not called.
    */
   void onSent();
 

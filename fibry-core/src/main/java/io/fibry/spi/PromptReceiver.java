@@ -17,8 +17,9 @@ public interface PromptReceiver {
 
   /**
    * {@return whether a request that captures no context is also sent without a call of a listener
-   * on the sender's thread} The answer never changes. A mailbox that drops its oldest message calls
-   * listeners of dead letters.
+   * or a clock of users on the sender's thread} The answer never changes. A mailbox that drops its
+   * oldest message calls listeners of dead letters. A mailbox with a maximum wait reads the clock
+   * of the scope.
    */
   boolean sendsWithoutUserCode();
 
@@ -34,7 +35,8 @@ public interface PromptReceiver {
    *
    * @param request the request
    * @param ask the limit of the request, and the form of its answer
-   * @return a result of {@link EncodedAsk#encode} or {@link EncodedAsk#encodeFailure}
+   * @return a result of {@link EncodedAsk#encode} or {@link EncodedAsk#encodeFailure}; {@code ask}
+   * itself if {@link EncodedAsk#beginSend} did not permit the request
    * @throws io.fibry.RequestException if the time is over, or the asker would wait for itself
    * @throws java.util.concurrent.CancellationException if the asker is interrupted
    */

@@ -75,6 +75,11 @@ class EncodedAskTest {
     }
 
     @Override
+    public boolean beginSend() {
+      return true;
+    }
+
+    @Override
     public void onSent() {
       events.add("sent");
     }
@@ -111,6 +116,19 @@ class EncodedAskTest {
 
     assertEquals("<text>", ask("text"));
     assertEquals(List.of("sent", "encoded", "handled"), Patience.value(actorEvents()));
+  }
+
+  @Test
+  void requestIsNotSentIfAskDoesNotPermitIt() {
+    var ask = new Recorded() {
+      @Override
+      public boolean beginSend() {
+        return false;
+      }
+    };
+
+    assertSame(ask, ((PromptReceiver) actor).askEncoded(new Question("text"), ask));
+    assertEquals(List.of(), Patience.value(actorEvents()));
   }
 
   private CompletableFuture<List<String>> actorEvents() {

@@ -8,7 +8,10 @@ import io.fibry.ActorSystem;
 import io.fibry.Strategy;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.time.ManualScheduler;
+import java.time.Duration;
 import java.util.Comparator;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -42,6 +45,21 @@ class PromptReceiverTest {
       assertEquals(true, PromptReceiver.isPrompt(actor(strategy)));
     assertEquals(false, PromptReceiver.isPrompt(actor(Strategy.CALLER)));
     assertEquals(false, PromptReceiver.isPrompt(actor(Strategy.of(Runnable::run))));
+  }
+
+  @Test
+  void clockOfUserRunsOnSendersThreadIfMailboxMeasuresTime() {
+    try (var clockScope = ActorSystem.openScope("clock", options -> options.withScheduler(new ManualScheduler()))) {
+      for (var measuringScope : List.of(scope, clockScope)) {
+        Actor<String> unlimited = measuringScope.anonymous().mailbox(Mailbox.bounded(1, Overflow.REJECT))
+            .newActor(message -> {});
+        Actor<String> limited = measuringScope.anonymous()
+            .mailbox(Mailbox.bounded(1, Overflow.REJECT).withMaxWait(Duration.ofSeconds(1))).newActor(message -> {});
+
+        assertEquals(true, ((PromptReceiver) unlimited).sendsWithoutUserCode());
+        assertEquals(measuringScope == scope, ((PromptReceiver) limited).sendsWithoutUserCode());
+      }
+    }
   }
 
   @Test

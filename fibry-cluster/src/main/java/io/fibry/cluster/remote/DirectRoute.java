@@ -32,7 +32,9 @@ import java.util.concurrent.locks.StampedLock;
  *
  * <p>No request is added to the mailbox after the end of the offer. Askers hold a lock for reading
  * from their check of {@code isClosed} until the request is in the mailbox. The thread that closes
- * the route sets {@code isClosed}, and then waits for the lock for writing.
+ * the route sets {@code isClosed}, and then waits for the lock for writing. Under the lock, no code
+ * of users runs, not even their clock. So user code may close the offer at any time, and a close
+ * waits only for threads that add a request to the mailbox.
  */
 public final class DirectRoute<M> {
   private final NodeContext nodeContext;
@@ -88,12 +90,10 @@ public final class DirectRoute<M> {
       return Optional.empty();
     }
     var ask = new DirectAsk(outbound.request(), limit, withSelf(waitingAskers));
-    ask.stamp = lock.tryReadLock(); // after the allocations, which may fail
-    if (ask.stamp == 0) return Optional.empty(); // the route is being closed
     try {
-      return isClosed ? Optional.empty() : Optional.of(ask(outbound, message, ask));
+      return ask(outbound, message, ask);
     } finally {
-      ask.onSent(); // unlocks, if the request was not sent
+      ask.onSent(); // unlocks, if an error prevented the send
     }
   }
 
@@ -104,16 +104,19 @@ public final class DirectRoute<M> {
     return askers;
   }
 
-  private <R> R ask(OutboundAsk<R> outbound, M message, DirectAsk ask) {
+  private <R> Optional<R> ask(OutboundAsk<R> outbound, M message, DirectAsk ask) {
     var jfrEvent = ClusterEvents.beginRequest();
+    boolean isForRelay = false;
     Throwable failure = null;
     try {
-      return answer(outbound, message, send(outbound, message, ask));
+      Object result = send(outbound, message, ask);
+      isForRelay = result == ask;
+      return isForRelay ? Optional.empty() : Optional.of(answer(outbound, message, result));
     } catch (Throwable thrown) {
       failure = thrown;
       throw thrown;
     } finally {
-      if (jfrEvent != null)
+      if (jfrEvent != null && !isForRelay)
         ClusterEvents.endRequest(jfrEvent, outbound.address().actor(), outbound.request(), 1, failure);
     }
   }
@@ -139,7 +142,7 @@ public final class DirectRoute<M> {
   /** The result of a request that failed after it was sent. */
   private record Failed(Throwable failure) {}
 
-  /** One request. The asker's thread makes it, and holds the lock for reading until it is sent. */
+  /** One request. The asker's thread makes it, and holds the lock for reading while it is sent. */
   private final class DirectAsk implements EncodedAsk {
     private final Object request;
     private final Duration limit;
@@ -165,6 +168,13 @@ public final class DirectRoute<M> {
     @Override
     public List<String> askers() {
       return askers;
+    }
+
+    @Override
+    public boolean beginSend() {
+      stamp = lock.tryReadLock(); // 0 if the route is being closed
+      if (stamp != 0 && isClosed) onSent();
+      return stamp != 0;
     }
 
     @Override

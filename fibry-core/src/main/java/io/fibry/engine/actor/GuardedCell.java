@@ -253,7 +253,8 @@ class GuardedCell extends ActorCell implements DroppingCell {
 
   @Override
   public boolean sendsWithoutUserCode() {
-    return super.sendsWithoutUserCode() && queue.mailbox().overflow() != Overflow.DROP_OLDEST; // see `drop`
+    return super.sendsWithoutUserCode() && queue.mailbox().overflow() != Overflow.DROP_OLDEST // see `drop`
+        && (queue.mailbox().maxWait().isZero() || owner().options().scheduler() == Scheduler.system());
   }
 
   // ---- drain
