@@ -196,15 +196,17 @@ public record InboundDispatcher<M>(ClusterTransport transport, String descriptio
     String replyTo = wire.replyTo().orElseThrow();
     var target = (Actor<Object>) (Actor<?>) actor;
     var limit = Destination.handlerLimit(wire);
-    var answer = limit.isPresent() ? target.sendMessageReturn((Request<Object, R>) request, limit.get())
-        : target.sendMessageReturn((Request<Object, R>) request);
+    var reply = new EncodedReply(replyTo, request);
+    var answer = reply.send(request,
+        () -> limit.isPresent() ? target.sendMessageReturn((Request<Object, R>) request, limit.get())
+            : target.sendMessageReturn((Request<Object, R>) request));
     requests.addDelivered(wire, answer);
     // chained to `allOf`, so that the actor's thread may run it, and needs no fiber for it
     CompletableFuture.allOf(answer).whenComplete((value, failure) -> {
       if (answer.isCancelled()) requests.removeDelivered(wire, answer); // the asker has stopped waiting
       else if (!isPassedToExecutor(() -> {
         try {
-          sendAnswer(replyTo, request, failure == null ? answer.resultNow() : null, failure);
+          sendReply(reply, failure == null ? answer.resultNow() : null, failure);
         } finally {
           requests.removeDelivered(wire, answer);
         }
@@ -231,14 +233,13 @@ public record InboundDispatcher<M>(ClusterTransport transport, String descriptio
     }
   }
 
-  private void sendAnswer(String replyTo, Object request, Object value, Throwable failure) {
+  private void sendReply(EncodedReply reply, Object value, Throwable failure) {
     try {
-      send(failure == null ? ReplyCodec.ofAnswer(replyTo, request, value)
-          : ReplyCodec.ofFailure(replyTo, request, failure));
+      send(failure == null ? reply.toAnswer(value) : reply.toFailure(failure));
     } catch (VirtualMachineError fatal) {
       throw fatal;
-    } catch (Throwable encodingFailure) { // such as an AssertionError of the answer
-      send(ReplyCodec.ofFailure(replyTo, request, encodingFailure));
+    } catch (Throwable notSent) { // such as an answer that is too large for the transport
+      send(reply.toFailure(notSent));
     }
   }
 

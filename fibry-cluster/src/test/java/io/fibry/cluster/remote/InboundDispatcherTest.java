@@ -3,7 +3,9 @@ package io.fibry.cluster.remote;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.fibry.Actor;
+import io.fibry.ActorContext;
 import io.fibry.ActorSystem;
+import io.fibry.Request;
 import io.fibry.cluster.MemoryNetwork;
 import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.cluster.spi.WireMessage;
@@ -13,16 +15,21 @@ import io.fibry.spi.BlockBuilder;
 import io.fibry.support.Intercepted;
 import io.fibry.support.Patience;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests that one undeliverable message of a bundle does not affect the other messages. */
+/**
+ * Tests that one undeliverable message of a bundle does not affect the other messages, and that
+ * answers are encoded when the actor answers.
+ */
 class InboundDispatcherTest {
   private static final Protocol<String> PROTOCOL = Protocol.of(String.class);
 
@@ -42,11 +49,15 @@ class InboundDispatcherTest {
   }
 
   private InboundDispatcher<String> dispatcher(Executor answerExecutor) {
+    return dispatcher(PROTOCOL, answerExecutor);
+  }
+
+  private <M> InboundDispatcher<M> dispatcher(Protocol<M> protocol, Executor answerExecutor) {
     var interceptedTransport = Intercepted.of(ClusterTransport.class, transport, (method, arguments, call) -> {
       if (method.getName().equals("publish")) replies.add((WireMessage) arguments[0]);
       return call.pass();
     });
-    return new InboundDispatcher<>(interceptedTransport, "order", "b.1", PROTOCOL, new RequestRegistry(), () -> true,
+    return new InboundDispatcher<>(interceptedTransport, "order", "b.1", protocol, new RequestRegistry(), () -> true,
         () -> 0, BlockBuilder.of(ActorSystem.anonymous()), answerExecutor);
   }
 
@@ -84,6 +95,35 @@ class InboundDispatcherTest {
     assertEquals(0, replies.size());
     sendings.remove().run();
     assertEquals(List.of(), nextRefusals());
+  }
+
+  record Report() implements Request<Report, Lines> {}
+
+  record Lines(List<String> lines) {}
+
+  /** The actor answers, and changes the answered list, before the dispatcher gets the future. */
+  @Test
+  void answerIsEncodedBeforeHandlerContinues() {
+    var lines = new ArrayList<>(List.of("first"));
+    var isChanged = new CountDownLatch(1);
+    try (Actor<Report> reporter = ActorSystem.anonymous().newActor((Report report, ActorContext<Report> context) -> {
+      context.reply(report, new Lines(lines));
+      lines.clear();
+      isChanged.countDown();
+    })) {
+      @SuppressWarnings("unchecked") // the messages of the proxied actor
+      Actor<Report> quickReporter = Intercepted.of(Actor.class, reporter, (method, arguments, call) -> {
+        Object result = call.pass();
+        if (method.getName().equals("sendMessageReturn")) Patience.await(isChanged);
+        return result;
+      });
+      var report = new Report();
+
+      dispatcher(Protocol.of(Report.class), Runnable::run).deliver(
+          new WireMessage("order", Optional.of("replies"), Map.of(), new byte[0]), report, () -> quickReporter);
+
+      assertEquals(List.of("first"), Protocol.decodeAnswer(report, Patience.nextOf(replies).body()).lines);
+    }
   }
 
   @Test

@@ -14,6 +14,7 @@ import io.fibry.engine.cell.ActorBehavior;
 import io.fibry.engine.cell.ActorInspector;
 import io.fibry.engine.cell.Cell;
 import io.fibry.engine.cell.ColdState;
+import io.fibry.engine.jvm.AskChainLocals;
 import io.fibry.engine.jvm.EngineLog;
 import io.fibry.engine.message.AnswerType;
 import io.fibry.engine.message.AwaitedSinkTask;
@@ -157,8 +158,11 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
   }
 
   private RequestFuture<Object> request(Object message, Deadline deadline, boolean isBlocking, boolean declaresType) {
-    var request = new RequestFuture<Object>(this, Objects.requireNonNull(message, "message"),
-        isBlocking ? baggageOfAsk(EngineMessage.unwrap(message)) : baggage(message), isBlocking);
+    Objects.requireNonNull(message, "message");
+    var request = isBlocking
+        ? new RequestFuture<Object>(this, message, baggageOfAsk(EngineMessage.unwrap(message)), true)
+        : AskChainLocals.everUsed ? RequestFuture.Observed.ofSent(this, message, baggage(message))
+            : new RequestFuture<Object>(this, message, baggage(message), false);
     request.hasDeclaredType = declaresType;
     send(request, message, deadline);
     return request;

@@ -13,6 +13,7 @@ import io.fibry.engine.message.Envelope;
 import io.fibry.engine.message.RequestFailures;
 import io.fibry.engine.message.RequestFuture;
 import io.fibry.engine.message.Wait;
+import io.fibry.spi.AnswerObserver;
 import io.fibry.spi.MultiStepMessage;
 import io.fibry.time.Scheduler;
 import java.lang.invoke.VarHandle;
@@ -33,7 +34,8 @@ import java.util.function.Predicate;
  * The message that an activation handles, and the operations of its handler. Fields belong to the
  * thread of the activation, unless a comment says otherwise.
  */
-public abstract class HandlerContext extends Wait.WaitingHandler implements ActorContext<Object> {
+public abstract class HandlerContext extends Wait.WaitingHandler
+    implements ActorContext<Object>, AnswerObserver.ObservedContext {
   record ReceivedRequest(Object message, RequestFuture<?> request) {}
 
   final Cell cell;
@@ -270,6 +272,11 @@ public abstract class HandlerContext extends Wait.WaitingHandler implements Acto
         "the promised answer of actor '" + request.recipient.name() + "' was null; let it be an Optional, or Done"));
     else request.fulfill(answer, null);
     request.recipient.removePromise(request, false);
+  }
+
+  @Override
+  public final Optional<AnswerObserver> answerObserver() {
+    return RequestFuture.Observed.observerOf(request);
   }
 
   @Override

@@ -8,10 +8,12 @@ import io.fibry.engine.jvm.EngineThreads;
 import io.fibry.engine.jvm.Rescuable;
 import io.fibry.engine.jvm.StackProbe;
 import io.fibry.engine.queue.QueueEntry;
+import io.fibry.spi.AnswerObserver;
 import java.lang.invoke.ConstantBootstraps;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
@@ -55,7 +57,7 @@ import java.util.concurrent.locks.LockSupport;
  * a request.
  */
 public sealed class RequestFuture<R> extends AnswerFuture<R> implements AnswerLimit.ExpiringAnswer<R>, Wait.Awaitable
-    permits EncodedRequest {
+    permits EncodedRequest, RequestFuture.Observed {
   // 0 -> BEGUN -> BEGUN|SETTLED, or 0 -> SETTLED; BEGUN -> 0 when stashed. CHAINED may be added
   // until SETTLED. CALLBACKS_RUN is set together with SETTLED, or later by `settle`
   private static final byte BEGUN = 1;
@@ -547,5 +549,42 @@ public sealed class RequestFuture<R> extends AnswerFuture<R> implements AnswerLi
   @Override
   public Wait publish(boolean ignoresInterrupts) {
     return publish(messageOrSettler, Wait.WaitingHandler.current(), ignoresInterrupts);
+  }
+
+  /**
+   * A request whose observer gets the answer on the thread that completes the request, before that
+   * thread settles the request. Thus a slow observer does not delay a limit or a cancel.
+   */
+  public static final class Observed extends RequestFuture<Object> {
+    private final AnswerObserver observer;
+
+    private Observed(Recipient recipient, Object message, Baggage baggage, AnswerObserver observer) {
+      super(recipient, message, baggage);
+      this.observer = observer;
+    }
+
+    /** Returns a request that the calling thread is sending, with its observer if it has one. */
+    public static RequestFuture<Object> ofSent(Recipient recipient, Object message, Baggage baggage) {
+      var observer = AnswerObserver.ofSent(message);
+      return observer.isEmpty() ? new RequestFuture<>(recipient, message, baggage)
+          : new Observed(recipient, message, baggage, observer.get());
+    }
+
+    /** Returns the observer of a request; empty if it has none. The request may be null. */
+    public static Optional<AnswerObserver> observerOf(RequestFuture<?> request) {
+      return request instanceof Observed observed ? Optional.of(observed.observer) : Optional.empty();
+    }
+
+    @Override
+    public void finish(Object value) {
+      if (!isDone()) observer.onAnswer(value);
+      super.finish(value);
+    }
+
+    @Override
+    public void fulfill(Object value, Throwable failure) {
+      if (failure == null && !isDone()) observer.onAnswer(value);
+      super.fulfill(value, failure);
+    }
   }
 }

@@ -14,6 +14,7 @@ import io.fibry.durable.storage.Mail;
 import io.fibry.durable.storage.StoreRefusals;
 import io.fibry.durable.storage.StoreRegistry;
 import io.fibry.durable.storage.StoredMessage;
+import io.fibry.spi.AnswerObserver;
 import io.fibry.spi.BlockBuilder;
 import io.fibry.spi.ForwardingExitable;
 import io.fibry.spi.StableAddress;
@@ -261,7 +262,8 @@ public final class DurableActor<M> extends ForwardingExitable<Actor<M>> implemen
   }
 
   private <R> CompletableFuture<R> sendInOrder(Request<?, R> request, RequestLimit limit,
-      Function<Duration, CompletableFuture<R>> sending) {
+      Function<Duration, CompletableFuture<R>> unobservedSending) {
+    var sending = observed(request, unobservedSending);
     var barrier = delivery.orderBarrier(key);
     if (barrier.isDone()) return sending.apply(limit.remaining());
     var answer = new CompletableFuture<R>();
@@ -274,6 +276,13 @@ public final class DurableActor<M> extends ForwardingExitable<Actor<M>> implemen
       if (!answer.isDone()) limit.send(request, sending, answer);
     });
     return answer;
+  }
+
+  /** Keeps the observer of the user's request, also for a stored request and a later send. */
+  private static <R> Function<Duration, CompletableFuture<R>> observed(Request<?, R> request,
+      Function<Duration, CompletableFuture<R>> sending) {
+    var observer = AnswerObserver.ofSent(request instanceof StoredMessage<?> call ? call.message() : request);
+    return observer.isEmpty() ? sending : time -> observer.get().send(request, () -> sending.apply(time));
   }
 
   private AskTimeoutException timeout(Request<?, ?> request, RequestLimit limit) {

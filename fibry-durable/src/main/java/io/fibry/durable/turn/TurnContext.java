@@ -19,6 +19,7 @@ import io.fibry.durable.storage.DurableLog;
 import io.fibry.durable.storage.Note;
 import io.fibry.durable.storage.StoredMessage;
 import io.fibry.durable.storage.StoredNameChecks;
+import io.fibry.spi.AnswerObserver;
 import io.fibry.text.Lines;
 import java.time.Duration;
 import java.time.Instant;
@@ -235,6 +236,9 @@ final class TurnContext<S, E, M> extends MessageContext<M> implements DurableDef
   private void promise(Request<?, ?> request, CompletableFuture<?> value) {
     var promise = new CompletableFuture<>();
     coreContext.replyWhen((Request<?, Object>) request, promise);
+    AnswerObserver.of(coreContext).ifPresent(observer -> value.whenComplete((answer, failure) -> {
+      if (failure == null) observer.onAnswer(answer); // later turns may change the answered object
+    }));
     if (answers.isEmpty()) answers = new ArrayList<>(1);
     answers.add(new TurnAnswer(promise, value));
   }
