@@ -21,7 +21,8 @@ import java.util.function.Consumer;
 
 /**
  * A work queue of a {@link MemoryNetwork}. When the connection of a node ends, the unfinished
- * pieces of that node can be taken again. Fields are guarded by the monitor of this object.
+ * pieces of that node can be taken again. Fields are guarded by the monitor of this object. The
+ * clock may be code of a user, and is called outside of the monitor.
  */
 final class MemoryQueue {
   private static final long ID_RETENTION_NANOS = Duration.ofMinutes(2).toNanos();
@@ -112,8 +113,11 @@ final class MemoryQueue {
     this.clock = clock;
   }
 
-  synchronized void put(String id, byte[] bytes) {
-    long now = clock.nanoTime();
+  void put(String id, byte[] bytes) {
+    put(id, bytes, clock.nanoTime());
+  }
+
+  private synchronized void put(String id, byte[] bytes, long now) {
     forgetOldIds(now);
     if (putTimes.putIfAbsent(id, now) != null) return;
     var work = new QueuedWork(++lastNumber, bytes.clone());
@@ -126,8 +130,8 @@ final class MemoryQueue {
     while (oldest.hasNext() && now - oldest.next() > ID_RETENTION_NANOS) oldest.remove();
   }
 
-  /** Makes a piece available, unless it was removed. Called under the monitor. */
-  private void release(QueuedWork work) {
+  /** Makes a piece available, unless it was removed. */
+  private synchronized void release(QueuedWork work) {
     if (allWork.containsKey(work.number)) availableWork.put(work.number, work);
     distribute();
   }
@@ -167,20 +171,26 @@ final class MemoryQueue {
     return true;
   }
 
-  private synchronized void giveBack(MemoryConsumer consumer, QueuedWork work, Duration delay) {
-    if (!consumer.takenWork.remove(work)) return;
+  private void giveBack(MemoryConsumer consumer, QueuedWork work, Duration delay) {
+    if (!takeFrom(consumer, work, !delay.isPositive()) || !delay.isPositive()) return;
     boolean isDelayed = false;
     try {
-      if (delay.isPositive()) clock.schedule(delay, () -> onDelayEnded(work));
-      isDelayed = delay.isPositive();
+      clock.schedule(delay, () -> release(work));
+      isDelayed = true;
     } finally { // if the clock throws, the work is available at once
       if (!isDelayed) release(work);
     }
-    distribute();
   }
 
-  private synchronized void onDelayEnded(QueuedWork work) {
-    release(work);
+  /**
+   * Takes a piece from its consumer, which then has capacity for another piece. Returns false if
+   * the consumer does not have the piece any more.
+   */
+  private synchronized boolean takeFrom(MemoryConsumer consumer, QueuedWork work, boolean isAvailable) {
+    if (!consumer.takenWork.remove(work)) return false;
+    if (isAvailable) release(work);
+    else distribute();
+    return true;
   }
 
   synchronized List<PendingWork> list(long minNumber, int maxPieces) {

@@ -14,14 +14,14 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 
-/** The table of a {@link MemoryNetwork}. Fields are guarded by the monitor of this object. */
+/**
+ * The table of a {@link MemoryNetwork}. Fields are guarded by the monitor of this object. The clock
+ * may be code of a user, and is called outside of the monitor.
+ */
 final class MemoryTable {
-  private record TableValue(byte[] value, long version, Optional<Scheduler.Timer> expiryTimer) {
-    void cancelExpiry() {
-      expiryTimer.ifPresent(Scheduler.Timer::cancel);
-    }
-
+  private record TableValue(byte[] value, long version, Expiry expiry) {
     Entry entry(String key) {
       return new Entry(key, Optional.of(value), version);
     }
@@ -30,6 +30,40 @@ final class MemoryTable {
   private record TableWatcher(String prefix, Actor<Entry> actor) {
     void notifyIfMatching(Entry entry) {
       if (entry.key().startsWith(prefix)) actor.sendMessage(entry);
+    }
+  }
+
+  /** The end of a lease, whose timer is set before the value is written. */
+  private final class Expiry implements Runnable {
+    private final String key;
+    private Optional<Scheduler.Timer> timer = Optional.empty(); // written before the value is written
+    private boolean isOver; // guarded by the monitor of the table
+
+    Expiry(String key) {
+      this.key = key;
+    }
+
+    Expiry begin(Duration lease) {
+      if (lease.compareTo(ClusterTransport.FOREVER) < 0) timer = Optional.of(clock.schedule(lease, this));
+      return this;
+    }
+
+    @Override
+    public void run() {
+      synchronized (MemoryTable.this) {
+        isOver = true;
+        removeIfOver();
+      }
+    }
+
+    /** Removes the value that has this lease, if it was written and the lease is over. */
+    void removeIfOver() {
+      var present = values.get(key);
+      if (isOver && present != null && present.expiry == this) remove(key);
+    }
+
+    void cancel() {
+      timer.ifPresent(Scheduler.Timer::cancel);
     }
   }
 
@@ -42,38 +76,56 @@ final class MemoryTable {
     this.clock = clock;
   }
 
-  synchronized OptionalLong create(String key, byte[] value, Duration lease) {
-    return values.containsKey(key) ? OptionalLong.empty() : OptionalLong.of(put(key, value, lease));
+  OptionalLong create(String key, byte[] value, Duration lease) {
+    return write(key, value, lease, Optional::isEmpty);
   }
 
-  synchronized OptionalLong update(String key, byte[] value, long version, Duration lease) {
-    if (!hasVersion(key, version)) return OptionalLong.empty();
-    var previous = values.get(key);
-    long newVersion = put(key, value, lease);
-    previous.cancelExpiry(); // after the put: if the put throws, the previous value must still expire
-    return OptionalLong.of(newVersion);
+  OptionalLong update(String key, byte[] value, long version, Duration lease) {
+    return write(key, value, lease, previous -> hasVersion(previous, version));
   }
 
-  private long put(String key, byte[] value, Duration lease) {
-    long version = ++lastVersion;
-    var expiryTimer = lease.compareTo(ClusterTransport.FOREVER) < 0
-        ? Optional.of(clock.schedule(lease, () -> delete(key, version))) : Optional.<Scheduler.Timer>empty();
-    var tableValue = new TableValue(value.clone(), version, expiryTimer);
-    values.put(key, tableValue);
-    notifyWatchers(tableValue.entry(key));
+  private static boolean hasVersion(Optional<TableValue> value, long version) {
+    return value.isPresent() && value.get().version == version;
+  }
+
+  /** Writes a value if the present value permits it. If the clock throws, nothing is written. */
+  private OptionalLong write(String key, byte[] value, Duration lease, Predicate<Optional<TableValue>> mayReplace) {
+    var expiry = new Expiry(key).begin(lease);
+    var obsoleteExpiry = expiry;
+    var version = OptionalLong.empty();
+    synchronized (this) {
+      var previous = Optional.ofNullable(values.get(key));
+      if (mayReplace.test(previous)) {
+        version = OptionalLong.of(put(key, value, expiry));
+        obsoleteExpiry = previous.isEmpty() ? null : previous.get().expiry;
+      }
+    }
+    if (obsoleteExpiry != null) obsoleteExpiry.cancel();
     return version;
   }
 
-  private boolean hasVersion(String key, long version) {
-    var tableValue = values.get(key);
-    return tableValue != null && tableValue.version == version;
+  private long put(String key, byte[] value, Expiry expiry) {
+    var tableValue = new TableValue(value.clone(), ++lastVersion, expiry);
+    values.put(key, tableValue);
+    notifyWatchers(tableValue.entry(key));
+    expiry.removeIfOver();
+    return tableValue.version;
   }
 
-  synchronized boolean delete(String key, long version) {
-    if (!hasVersion(key, version)) return false;
-    values.remove(key).cancelExpiry();
-    notifyWatchers(new Entry(key, Optional.empty(), ++lastVersion));
+  boolean delete(String key, long version) {
+    Expiry expiry;
+    synchronized (this) {
+      if (!hasVersion(Optional.ofNullable(values.get(key)), version)) return false;
+      expiry = remove(key);
+    }
+    expiry.cancel();
     return true;
+  }
+
+  private Expiry remove(String key) {
+    var expiry = values.remove(key).expiry;
+    notifyWatchers(new Entry(key, Optional.empty(), ++lastVersion));
+    return expiry;
   }
 
   synchronized Optional<Entry> get(String key) {

@@ -11,11 +11,12 @@ import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests a network in memory whose clock refuses timers: entries still expire, and work is still
- * delivered.
+ * Tests a network in memory whose clock refuses timers, or waits: entries still expire, and work is
+ * still delivered.
  */
 class MemoryNetworkFaultTest {
   private static final Duration LEASE = Duration.ofSeconds(1);
@@ -50,6 +51,44 @@ class MemoryNetworkFaultTest {
     isBroken = true;
     assertThrows(IllegalStateException.class, () -> firstItem.release(LEASE));
 
+    assertEquals(2, Patience.nextOf(items).attempts());
+    transport.close();
+  }
+
+  /** Returns a clock whose every call waits until another thread has run the code. */
+  private Scheduler clockThatAwaits(Runnable code) {
+    return Intercepted.of(Scheduler.class, manualClock, (method, arguments, call) -> {
+      if (method.getDeclaringClass() == Scheduler.class) Patience.awaitEnd(Patience.startFiber(code));
+      return call.pass();
+    });
+  }
+
+  @Test
+  void tableCallsClockOutsideOfItsMonitor() {
+    var table = new AtomicReference<MemoryTable>();
+    table.set(new MemoryTable(clockThatAwaits(() -> table.get().get("key"))));
+
+    Patience.awaitEnd(Patience.startFiber(() -> {
+      long version = table.get().create("key", new byte[1], LEASE).orElseThrow();
+      table.get().update("key", new byte[2], version, LEASE).orElseThrow();
+    }));
+
+    assertEquals(2, table.get().get("key").orElseThrow().value().orElseThrow().length);
+  }
+
+  @Test
+  void queueCallsClockOutsideOfItsMonitor() {
+    var transport = (MemoryTransport) MemoryNetwork.create().connect("app", "a");
+    var queue = new AtomicReference<MemoryQueue>();
+    queue.set(new MemoryQueue(clockThatAwaits(() -> queue.get().size())));
+    var items = new LinkedBlockingQueue<WorkItem>();
+    Patience.awaitEnd(Patience.startFiber(() -> queue.get().put("id", new byte[1])));
+    queue.get().take(transport, 1, items::add);
+    var item = Patience.nextOf(items);
+
+    Patience.awaitEnd(Patience.startFiber(() -> item.release(LEASE)));
+
+    manualClock.advance(LEASE);
     assertEquals(2, Patience.nextOf(items).attempts());
     transport.close();
   }

@@ -65,7 +65,7 @@ public final class HeartbeatTracker {
   boolean mayLiveWithoutEntry(String life) {
     var firstMiss = new Heartbeat(clock.nanoTime(), lease, LifeStatus.ENTRY_MISSING);
     heartbeats.compute(life, (key, previous) -> previous == null ? firstMiss
-        : previous.status == LifeStatus.SEEN ? new Heartbeat(clock.nanoTime(), previous.lease, LifeStatus.ENTRY_MISSING)
+        : previous.status == LifeStatus.SEEN ? new Heartbeat(firstMiss.seenAt, previous.lease, LifeStatus.ENTRY_MISSING)
             : previous);
     return mayHaveValidLease(life);
   }
@@ -81,7 +81,8 @@ public final class HeartbeatTracker {
    * {@return whether the lease of the life may still be valid, so that its node may own partitions}
    */
   boolean mayHaveValidLease(String life) {
-    var heartbeat = heartbeats.computeIfAbsent(life, key -> new Heartbeat(clock.nanoTime(), lease, LifeStatus.SEEN));
+    long now = clock.nanoTime(); // not under the map's lock, because the clock may be code of a user
+    var heartbeat = heartbeats.computeIfAbsent(life, key -> new Heartbeat(now, lease, LifeStatus.SEEN));
     return heartbeat.status != LifeStatus.OVER && clock.nanoTime() - heartbeat.seenAt < heartbeat.lease;
   }
 
