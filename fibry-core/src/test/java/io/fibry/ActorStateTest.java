@@ -26,12 +26,7 @@ class ActorStateTest {
 
   @AfterEach
   void close() {
-    Gate.openAll();
-    var closer = Patience.startFiber(() -> scope.closeWithin(Duration.ZERO));
-    Patience.eventually(() -> {
-      clock.advance(Duration.ofSeconds(1));
-      return !closer.isAlive();
-    });
+    Gate.openAllAndClose(scope, clock);
   }
 
   private ActorStats statsOf(String name) {

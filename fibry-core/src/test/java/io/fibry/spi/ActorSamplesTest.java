@@ -31,12 +31,7 @@ class ActorSamplesTest {
 
   @AfterEach
   void close() {
-    Gate.openAll();
-    var closer = Patience.startFiber(() -> scope.closeWithin(Duration.ZERO));
-    Patience.eventually(() -> {
-      clock.advance(Duration.ofSeconds(1));
-      return !closer.isAlive();
-    });
+    Gate.openAllAndClose(scope, clock);
   }
 
   private ActorStats sample(String name) {

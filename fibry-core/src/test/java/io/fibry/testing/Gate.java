@@ -1,8 +1,11 @@
 package io.fibry.testing;
 
 import io.fibry.Actor;
+import io.fibry.ActorScope;
 import io.fibry.Sink;
 import io.fibry.support.Patience;
+import io.fibry.time.ManualScheduler;
+import java.time.Duration;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
@@ -24,6 +27,19 @@ public final class Gate {
    */
   public static void openAll() {
     for (var gate = GATES.poll(); gate != null; gate = GATES.poll()) gate.open();
+  }
+
+  /**
+   * Opens all gates, and closes a scope whose members may wait for its clock. The clock is advanced
+   * until the scope is closed.
+   */
+  public static void openAllAndClose(ActorScope scope, ManualScheduler clock) {
+    openAll();
+    var closer = Patience.startFiber(() -> scope.closeWithin(Duration.ZERO));
+    Patience.eventually(() -> {
+      clock.advance(Duration.ofSeconds(1));
+      return !closer.isAlive();
+    });
   }
 
   /** Sends a gate, and returns when the handler waits at it. The handler must {@link #pass} it. */

@@ -27,12 +27,7 @@ class DumpTest {
 
   @AfterEach
   void cleanUp() {
-    Gate.openAll();
-    var closer = Patience.startFiber(() -> scope.closeWithin(Duration.ZERO));
-    Patience.eventually(() -> {
-      clock.advance(Duration.ofSeconds(1));
-      return !closer.isAlive();
-    });
+    Gate.openAllAndClose(scope, clock);
   }
 
   private Actor<Object> actor(ActorBuilder<Object> builder) {
