@@ -3,40 +3,29 @@ package io.fibry.cluster;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.fibry.Actor;
-import io.fibry.ActorContext;
 import io.fibry.ActorStoppedException;
-import io.fibry.Done;
-import io.fibry.Request;
+import io.fibry.cluster.NamedMessages.Count;
+import io.fibry.cluster.NamedMessages.Entry;
+import io.fibry.cluster.NamedMessages.Sent;
 import io.fibry.simulation.Simulation;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.SplittableRandom;
-import java.util.concurrent.CancellationException;
 
 /**
  * Several senders send messages and requests to an actor by its name, in the process of the only
  * node. Requests whose sender has no message in flight do not pass the network.
  */
 final class NamedRequestsRound {
-  sealed interface Entry {}
-
-  record Note(int sender, int number) implements Entry {}
-
-  record Count(int sender, int number) implements Entry, Request<Count, Done> {}
-
   private static final int SENDERS = 3;
   private static final int MESSAGES = 20;
+  private static final int MAX_YIELDS = 200; // of the thread that withdraws the offer, before it does so
   private static final Duration LIMIT = Duration.ofHours(1);
-
-  /** The numbers that a sender has sent, without requests that it has cancelled. */
-  private record Sent(List<Integer> numbers, List<Integer> cancelled) {}
 
   private final Simulation simulation;
   private final SplittableRandom random;
-  private final Map<Integer, List<Integer>> arrived = new HashMap<>(); // by sender; used by the actor's thread
+  private final NamedMessages messages = new NamedMessages();
 
   NamedRequestsRound(Simulation simulation) {
     this.simulation = simulation;
@@ -47,85 +36,38 @@ final class NamedRequestsRound {
     return Cluster.join("shop", MemoryNetwork.ofOneNode(), options -> options.withScope(simulation.scope()));
   }
 
-  private void handle(Entry entry, ActorContext<Entry> context) {
-    switch (entry) {
-      case Note note -> add(note.sender, note.number);
-      case Count count -> {
-        add(count.sender, count.number);
-        context.reply(count, Done.DONE);
-      }
-    }
+  private Actor<Entry> newCounter() {
+    return simulation.scope().anonymous().newActor(messages::handle);
   }
-
-  private void add(int sender, int number) {
-    arrived.computeIfAbsent(sender, key -> new ArrayList<>()).add(number);
-  }
-
-  // ---- order
 
   /** Each message must arrive once and in order; a cancelled request may be missing. */
   void playOrder() throws InterruptedException {
     var sent = new Sent[SENDERS];
     try (var node = join()) {
-      node.expose("counter", Entry.class, simulation.scope().anonymous().newActor(this::handle));
+      node.expose("counter", Entry.class, newCounter());
       var senders = new ArrayList<Thread>();
       for (int i = 0; i < SENDERS; i++) {
         int sender = i;
         var senderRandom = random.split();
-        senders.add(Thread.ofVirtual()
-            .start(() -> sent[sender] = send(node.actor("counter", Entry.class), sender, senderRandom)));
+        senders.add(Thread.ofVirtual().start(() -> sent[sender] =
+            NamedMessages.send(node.actor("counter", Entry.class), sender, MESSAGES, senderRandom, LIMIT)));
       }
       for (var sender : senders) sender.join();
     }
-    for (int i = 0; i < SENDERS; i++) {
-      var cancelled = sent[i].cancelled;
-      var numbers = arrived.getOrDefault(i, List.of());
-      assertEquals(numbers.stream().sorted().distinct().toList(), numbers, "order of sender " + i);
-      assertEquals(sent[i].numbers, numbers.stream().filter(number -> !cancelled.contains(number)).toList());
-    }
-  }
-
-  private static Sent send(Actor<Entry> counter, int sender, SplittableRandom random) {
-    var sent = new Sent(new ArrayList<>(), new ArrayList<>());
-    for (int number = 0; number < MESSAGES; number++) {
-      boolean isCancelled = false;
-      switch (random.nextInt(8)) {
-        case 0 -> counter.sendMessage(new Note(sender, number));
-        case 1 -> counter.sendMessageReturn(new Count(sender, number), LIMIT);
-        case 2 -> isCancelled = counter.sendMessageReturn(new Count(sender, number), LIMIT).cancel(true);
-        case 3 -> isCancelled = isInterrupted(counter, new Count(sender, number));
-        default -> counter.ask(new Count(sender, number));
-      }
-      (isCancelled ? sent.cancelled : sent.numbers).add(number);
-    }
-    counter.ask(new Count(sender, MESSAGES)); // so that all messages have arrived
-    sent.numbers.add(MESSAGES);
-    return sent;
-  }
-
-  /** Asks on an interrupted thread. Returns whether the request was cancelled. */
-  private static boolean isInterrupted(Actor<Entry> counter, Count request) {
-    Thread.currentThread().interrupt();
-    try {
-      counter.ask(request);
-      return false;
-    } catch (CancellationException interrupt) {
-      return true;
-    } finally {
-      Thread.interrupted();
-    }
+    for (int i = 0; i < SENDERS; i++) messages.check(i, sent[i]);
   }
 
   // ---- the end of an offer
 
   /**
-   * The actor ends as soon as its offer was withdrawn. No later request may find it ended, and no
-   * request may overtake an earlier one.
+   * The offer is withdrawn while askers send requests, of which some pass the network. The actor
+   * ends as soon as its offer was withdrawn. No later request may find it ended, and no request may
+   * overtake an earlier one.
    */
   void playWithdrawal() throws InterruptedException {
     var lateRequests = new ArrayList<Integer>();
     try (var node = join()) {
-      var actor = simulation.scope().anonymous().newActor(this::handle);
+      var actor = newCounter();
       var offer = node.expose("counter", Entry.class, actor);
       var askers = new ArrayList<Thread>();
       for (int i = 0; i < SENDERS; i++) {
@@ -134,14 +76,13 @@ final class NamedRequestsRound {
         askers.add(Thread.ofVirtual()
             .start(() -> ask(node.actor("counter", Entry.class), sender, askerRandom, lateRequests)));
       }
-      Thread.yield();
+      for (int i = random.nextInt(MAX_YIELDS); i >= 0; i--) Thread.yield(); // meanwhile the askers send requests
       offer.close();
       actor.close();
       for (var asker : askers) asker.join();
     }
     assertEquals(List.of(), lateRequests, "senders of late requests");
-    arrived.forEach((sender, numbers) -> assertEquals(numbers.stream().sorted().distinct().toList(), numbers,
-        "order of sender " + sender));
+    messages.checkOrder();
   }
 
   private static void ask(Actor<Entry> counter, int sender, SplittableRandom random, List<Integer> lateRequests) {
