@@ -3,7 +3,6 @@ package io.fibry.engine.message;
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
-import io.fibry.time.Scheduler;
 import java.time.Duration;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
@@ -40,17 +39,14 @@ public class EndOfWaitAgainstSweep {
   }
 
   /** The answer that the asker waits for, with the clock of its limit. */
-  private static final class LimitedAnswer implements Scheduler, Scheduler.Timer, Deadline.AwaitedResult<Object> {
+  private static final class LimitedAnswer extends OneTimer implements Deadline.AwaitedResult<Object> {
     private boolean isAnswered = true;
-    private volatile boolean isArmed;
     private final Deadline deadline = Deadline.of(this, Duration.ofSeconds(1));
 
     LimitedAnswer() {
       deadline.beginWait(this); // starts no timer, because the answer seems to have arrived
       isAnswered = false;
     }
-
-    // ---- the answer
 
     @Override
     public boolean isDone() {
@@ -74,34 +70,5 @@ public class EndOfWaitAgainstSweep {
 
     @Override
     public void rememberStart() {}
-
-    // ---- the clock, and its only timer
-
-    @Override
-    public long nanoTime() {
-      return 0;
-    }
-
-    @Override
-    public Timer schedule(Duration delay, Runnable task) {
-      isArmed = true;
-      return this;
-    }
-
-    @Override
-    public Timer scheduleAtFixedRate(Duration initial, Duration period, Runnable task) {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public Timer scheduleWithFixedDelay(Duration initial, Duration delay, Runnable task) {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public boolean cancel() {
-      isArmed = false;
-      return true;
-    }
   }
 }

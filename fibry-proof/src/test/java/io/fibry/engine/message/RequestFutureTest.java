@@ -12,7 +12,6 @@ import io.fibry.engine.scope.CheckedActor;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.support.Patience;
-import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -103,38 +102,6 @@ class RequestFutureTest {
       assertEquals(race.wasBegun ? 0 : 1, race.withdrawnCount(), "a request that was not begun is withdrawn");
       assertNull(race.request.message(), "the request keeps the message");
     });
-  }
-
-  /** A scheduler that records whether the timer of a limit is set. */
-  private static final class OneTimer implements Scheduler, Scheduler.Timer {
-    private boolean isArmed;
-
-    @Override
-    public long nanoTime() {
-      return 0;
-    }
-
-    @Override
-    public Timer schedule(Duration delay, Runnable task) {
-      isArmed = true;
-      return this;
-    }
-
-    @Override
-    public Timer scheduleAtFixedRate(Duration initial, Duration period, Runnable task) {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public Timer scheduleWithFixedDelay(Duration initial, Duration delay, Runnable task) {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public boolean cancel() {
-      isArmed = false;
-      return true;
-    }
   }
 
   @Test
