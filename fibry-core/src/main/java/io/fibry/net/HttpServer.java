@@ -139,11 +139,13 @@ public interface HttpServer extends Exitable {
    * @param redirected responses with a status from 300 to 399
    * @param clientErrors responses with a status from 400 to 499
    * @param serverErrors responses with a status of 500 or above, except 503
+   * @param timedOut responses with the status 504, which the server errors include, too: in most
+   * cases the limit of an {@code ask} was over
    * @param unavailable responses with the status 503: the server, a full mailbox or an open circuit
    * breaker refused the request
    */
   record ResponseCounts(long upgraded, long successful, long redirected, long clientErrors, long serverErrors,
-      long unavailable) {}
+      long timedOut, long unavailable) {}
 
   /**
    * The times of exchanges, as a histogram: for each bound, the number of exchanges that took at

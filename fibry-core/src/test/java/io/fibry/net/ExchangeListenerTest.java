@@ -42,11 +42,11 @@ class ExchangeListenerTest extends HttpFixture {
       call("GET", path);
     Patience.eventually(() -> server.stats().stream().mapToLong(HttpServer.RouteStats::answered).sum() == 7);
 
-    assertEquals(new ResponseCounts(0, 2, 0, 0, 0, 0), statsOf("GET /orders/{id}").responses());
-    assertEquals(new ResponseCounts(0, 0, 0, 0, 0, 2), statsOf("/busy").responses());
-    assertEquals(new ResponseCounts(0, 0, 0, 0, 1, 0), statsOf("/broken").responses());
-    assertEquals(new ResponseCounts(0, 0, 1, 0, 0, 0), statsOf("/moved").responses());
-    assertEquals(new ResponseCounts(0, 0, 0, 1, 0, 0), statsOf("").responses());
+    assertEquals(new ResponseCounts(0, 2, 0, 0, 0, 0, 0), statsOf("GET /orders/{id}").responses());
+    assertEquals(new ResponseCounts(0, 0, 0, 0, 0, 0, 2), statsOf("/busy").responses());
+    assertEquals(new ResponseCounts(0, 0, 0, 0, 1, 0, 0), statsOf("/broken").responses());
+    assertEquals(new ResponseCounts(0, 0, 1, 0, 0, 0, 0), statsOf("/moved").responses());
+    assertEquals(new ResponseCounts(0, 0, 0, 1, 0, 0, 0), statsOf("").responses());
     assertTrue(statsOf("/busy").times().percentile(0.99).isPositive());
   }
 

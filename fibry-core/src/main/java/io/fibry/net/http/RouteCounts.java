@@ -23,10 +23,12 @@ final class RouteCounts {
   private static final int[] BOUND_MICROS = {50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000,
     250_000, 500_000, 1_000_000, 2_500_000, 5_000_000, 10_000_000};
   private static final int BUCKETS = BOUND_MICROS.length + 1;
+  private static final int GATEWAY_TIMEOUT = 504;
   private static final Outcome[] OUTCOMES = Outcome.values();
 
   private final LongAdder[] counts = adders(OUTCOMES.length * BUCKETS); // by outcome, then by bucket
   private final LongAdder[] nanos = adders(OUTCOMES.length); // by outcome
+  private final LongAdder timedOut = new LongAdder(); // responses with the status 504
   private final LongAdder openWebSockets = new LongAdder();
 
   private static LongAdder[] adders(int length) {
@@ -38,6 +40,7 @@ final class RouteCounts {
     // before the count: a reader of the counts then reads the times of all counted exchanges
     nanos[outcome].add(durationNanos);
     counts[outcome * BUCKETS + bucket(durationNanos)].increment();
+    if (status == GATEWAY_TIMEOUT) timedOut.increment(); // after the count, which a reader reads later
   }
 
   private static int bucket(long durationNanos) {
@@ -58,6 +61,7 @@ final class RouteCounts {
 
   /** Returns the statistics of the route, which has this text. */
   RouteStats stats(String route) {
+    long timeouts = timedOut.sum(); // before the counts, so that it is at most the count of server errors
     var byBucket = new long[BUCKETS]; // of all outcomes
     var byOutcome = new long[OUTCOMES.length];
     var countsOfOutcomes = new long[OUTCOMES.length][BUCKETS];
@@ -75,7 +79,8 @@ final class RouteCounts {
       times.put(outcome, times(countsOfOutcomes[outcome.ordinal()], outcomeNanos));
     }
     return new RouteStats(route,
-        new ResponseCounts(byOutcome[0], byOutcome[1], byOutcome[2], byOutcome[3], byOutcome[4], byOutcome[5]),
+        new ResponseCounts(byOutcome[0], byOutcome[1], byOutcome[2], byOutcome[3], byOutcome[4], timeouts,
+            byOutcome[5]),
         times(byBucket, totalNanos), times, openWebSockets.sum());
   }
 

@@ -47,7 +47,7 @@ class RouteCountsTest {
 
     var stats = counts.stats("GET /orders");
 
-    assertEquals(new ResponseCounts(1, 3, 2, 4, 4, 2), stats.responses());
+    assertEquals(new ResponseCounts(1, 3, 2, 4, 4, 1, 2), stats.responses());
     assertEquals("GET /orders", stats.route());
     assertEquals(List.of(16L, 6L), List.of(stats.answered(), stats.failed()));
     assertEquals(Duration.ofMillis(16), stats.totalTime());

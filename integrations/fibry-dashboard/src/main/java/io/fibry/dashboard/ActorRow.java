@@ -1,6 +1,7 @@
 package io.fibry.dashboard;
 
 import io.fibry.ActorStats;
+import io.fibry.ActorStats.ActorState;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.BitSet;
@@ -17,10 +18,9 @@ import java.util.stream.IntStream;
  *
  * @param stats the statistics of the actor
  * @param scope the index of its scope in the list of scopes
- * @param trend how its counts have changed
- * @param problems its problems, the most urgent first
+ * @param trend how its counts have changed, and its problems
  */
-record ActorRow(ActorStats stats, int scope, ActorTrend trend, List<ActorProblem> problems) {
+record ActorRow(ActorStats stats, int scope, ActorTrend trend) {
   static final int MAX_ROWS = 500;
   static final int MAX_PROBLEM_ROWS = 250;
   private static final long QUIET_NANOS = Duration.ofSeconds(10).toNanos();
@@ -32,7 +32,7 @@ record ActorRow(ActorStats stats, int scope, ActorTrend trend, List<ActorProblem
 
   /** Orders rows by their most urgent problem, then by the time busy and the waiting messages. */
   private static final Comparator<ActorRow> BY_URGENCY =
-      Comparator.comparing((ActorRow row) -> row.problems.getFirst())
+      Comparator.comparing((ActorRow row) -> row.problems().getFirst())
           .thenComparing(row -> row.stats.busyFor(), Comparator.reverseOrder())
           .thenComparing(row -> row.stats.queued(), Comparator.reverseOrder());
 
@@ -62,7 +62,12 @@ record ActorRow(ActorStats stats, int scope, ActorTrend trend, List<ActorProblem
   }
 
   boolean hasProblem() {
-    return !problems.isEmpty();
+    return !trend.problems().isEmpty();
+  }
+
+  /** Returns the problems of the actor, the most urgent first. */
+  List<ActorProblem> problems() {
+    return trend.problems().list();
   }
 
   /**
@@ -70,8 +75,14 @@ record ActorRow(ActorStats stats, int scope, ActorTrend trend, List<ActorProblem
    * may fold it. A conversation that waits for its client does nothing, too.
    */
   boolean isQuiet() {
-    return problems.isEmpty() && stats.queued() == 0 && stats.busyFor().isZero()
+    return !hasProblem() && stats.queued() == 0 && stats.busyFor().isZero()
         && trend.sinceHandled() >= QUIET_NANOS && !ActorTrend.lacksThread(stats);
+  }
+
+  /** Returns whether the actor waits for a client, or handles an exchange of HTTP. */
+  boolean isConnection() {
+    return stats.state() == ActorState.AWAITING_STEP
+        || stats.messageType().filter(type -> type.contains(" /")).isPresent();
   }
 
   /**
@@ -88,7 +99,9 @@ record ActorRow(ActorStats stats, int scope, ActorTrend trend, List<ActorProblem
     stats.awaited().ifPresent(awaited -> map.put("awaits", awaited));
     if (stats.oldestWaiting().toMillis() > 0) map.put("oldestMillis", stats.oldestWaiting().toMillis());
     stats.capacity().ifPresent(capacity -> map.put("capacity", capacity));
-    if (hasProblem()) map.put("problems", problems);
+    trend.problems().addTo(map);
+    if (isRecent(trend.sinceFailed())) map.put("hasFailedRecently", true);
+    if (isRecent(trend.sinceRefused())) map.put("hasRefusedRecently", true);
     if (group >= 0) map.put("group", group);
     return map;
   }
@@ -98,9 +111,8 @@ record ActorRow(ActorStats stats, int scope, ActorTrend trend, List<ActorProblem
    * the message are shown.
    */
   static String withoutTexts(ActorStats stats) {
-    if (stats.maxWorkers() > 0) return stats.busyWorkers()
-        + (stats.maxWorkers() == Integer.MAX_VALUE ? "" : " of " + stats.maxWorkers()) + " at work"
-        + stats.messageType().map(type -> ", for longest with " + type).orElse("");
+    if (stats.maxWorkers() > 0) // the activity of a pool has no text of a message
+      return stats.activity() + stats.messageType().map(type -> ", for longest with " + type).orElse("");
     return switch (stats.state()) {
       case IDLE -> "idle";
       case READY -> "about to begin";
@@ -112,6 +124,10 @@ record ActorRow(ActorStats stats, int scope, ActorTrend trend, List<ActorProblem
       case ENDING -> "ends";
       case CUT_OFF -> "cut off, its handler still runs";
     };
+  }
+
+  private static boolean isRecent(long nanos) {
+    return nanos < ActorProblem.RECENT_NANOS;
   }
 
   static double rounded(double number) {

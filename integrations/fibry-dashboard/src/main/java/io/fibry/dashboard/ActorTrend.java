@@ -2,37 +2,78 @@ package io.fibry.dashboard;
 
 import io.fibry.ActorStats;
 import io.fibry.ActorStats.ActorState;
+import io.fibry.text.Durations;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * What a dashboard remembers of an actor from one snapshot to the next. Immutable. The times are
  * nanoseconds since the dashboard saw the event, and at most {@link #LONG_AGO}, which also stands
  * for an event that it never saw.
  *
- * @param perSecond messages handled per second since the previous snapshot; NaN without it
+ * @param rate the window of which the rate of handled messages is
  * @param sinceHandled since a count of handled messages that was higher than the count before
  * @param sinceFailed since a count of failed messages that was higher than the count before
  * @param sinceRefused since a count of refused messages that was higher than the count before
  * @param noThreadNanos for how long the actor has waited for a thread
  * @param isFull whether the mailbox was full in this snapshot
  * @param stayedFull whether the mailbox was also full in the previous snapshot, if there was one
+ * @param problems the problems that the page shows
  */
-record ActorTrend(long handled, long failed, long refused, double perSecond, long sinceHandled, long sinceFailed,
-    long sinceRefused, long noThreadNanos, boolean isFull, boolean stayedFull, QueueTrend queue) {
+record ActorTrend(long handled, long failed, long refused, RateWindow rate, long sinceHandled, long sinceFailed,
+    long sinceRefused, long noThreadNanos, boolean isFull, boolean stayedFull, QueueTrend queue,
+    HeldProblems<ActorProblem> problems) {
+  private static final long MIN_RATE_NANOS = Duration.ofMillis(500).toNanos(); // a shorter time gives no useful rate
   static final long LONG_AGO = Duration.ofMinutes(2).toNanos();
-  private static final ActorTrend NONE =
-      new ActorTrend(0, 0, 0, 0, LONG_AGO, LONG_AGO, LONG_AGO, 0, false, false, QueueTrend.EMPTY);
+  private static final ActorTrend NONE = ofNew(RateWindow.NONE); // shared by all actors that did nothing
+
+  /**
+   * A window of five to ten seconds, or since the previous sample if samples are rarer. Its start
+   * is the older of two base lines. The newer base line becomes the older after five seconds. The
+   * window of an actor that handles nothing stays as it is, so that it is the same object.
+   *
+   * @param olderCount the count at the older base line
+   * @param olderNanos the age of the older base line
+   * @param newerCount the count at the newer base line
+   * @param newerNanos the age of the newer base line
+   */
+  record RateWindow(long olderCount, long olderNanos, long newerCount, long newerNanos) {
+    private static final long PERIOD_NANOS = Duration.ofSeconds(5).toNanos();
+    static final RateWindow NONE = new RateWindow(0, PERIOD_NANOS, 0, 0);
+
+    static RateWindow of(long count) {
+      return new RateWindow(count, 0, count, 0);
+    }
+
+    RateWindow next(long count, long elapsedNanos) {
+      if (count == olderCount && olderNanos >= PERIOD_NANOS) return this;
+      return newerNanos + elapsedNanos < PERIOD_NANOS
+          ? new RateWindow(olderCount, olderNanos + elapsedNanos, newerCount, newerNanos + elapsedNanos)
+          : new RateWindow(newerCount, newerNanos + elapsedNanos, count, 0);
+    }
+
+    /** Returns the rate until now; NaN if it is not known yet. */
+    double perSecond(long count) {
+      return ActorTrend.perSecond(count - olderCount, olderNanos);
+    }
+  }
 
   /** Begins with an actor in the first snapshot. */
   static ActorTrend first(ActorStats stats) {
     boolean isFull = isFull(stats);
-    return new ActorTrend(stats.handled(), stats.failed(), stats.refused(), Double.NaN, LONG_AGO, LONG_AGO, LONG_AGO, 0,
-        isFull, isFull, QueueTrend.of(stats.queued()));
+    return new ActorTrend(stats.handled(), stats.failed(), stats.refused(), RateWindow.of(stats.handled()), LONG_AGO,
+        LONG_AGO, LONG_AGO, 0, isFull, isFull, QueueTrend.of(stats.queued()), HeldProblems.none());
   }
 
   /** Begins with an actor that was not in the previous snapshot, or had no counts in it. */
   static ActorTrend ofNew(ActorStats stats, long elapsedNanos) {
-    return NONE.next(stats, elapsedNanos);
+    return (stats.handled() == 0 ? NONE : ofNew(RateWindow.of(0))).next(stats, elapsedNanos);
+  }
+
+  private static ActorTrend ofNew(RateWindow rate) {
+    return new ActorTrend(0, 0, 0, rate, LONG_AGO, LONG_AGO, LONG_AGO, 0, false, false, QueueTrend.EMPTY,
+        HeldProblems.none());
   }
 
   /**
@@ -49,9 +90,44 @@ record ActorTrend(long handled, long failed, long refused, double perSecond, lon
         : this.noThreadNanos + elapsedNanos;
     boolean isFull = isFull(stats);
     var next = new ActorTrend(stats.handled(), stats.failed(), stats.refused(),
-        (stats.handled() - handled) / (elapsedNanos / 1e9), sinceHandled, sinceFailed, sinceRefused, noThreadNanos,
-        isFull, isFull && this.isFull, queue.next(stats.queued(), elapsedNanos));
+        rate.next(stats.handled(), elapsedNanos), sinceHandled, sinceFailed, sinceRefused, noThreadNanos, isFull,
+        isFull && this.isFull, queue.next(stats.queued(), elapsedNanos), problems);
     return next.equals(this) ? this : next; // an idle actor keeps its object
+  }
+
+  /** Returns the problems whose conditions are true now, the most urgent first. */
+  List<ActorProblem> presentProblems(ActorStats stats, Duration handlingLimit, Duration waitingLimit) {
+    var present = new ArrayList<ActorProblem>(0);
+    if (stats.state() == ActorState.CUT_OFF) present.add(ActorProblem.CUT_OFF);
+    if (stats.busyFor().compareTo(handlingLimit) >= 0) present.add(ActorProblem.STUCK);
+    if (noThreadNanos >= Durations.nanos(handlingLimit)) present.add(ActorProblem.WITHOUT_THREAD);
+    if (stats.state() == ActorState.SUSPENDED) present.add(ActorProblem.RESTARTING);
+    if (stayedFull || sinceRefused < ActorProblem.RECENT_NANOS) present.add(ActorProblem.FULL);
+    if (sinceFailed < ActorProblem.RECENT_NANOS) present.add(ActorProblem.FAILING);
+    if (stats.oldestWaiting().compareTo(waitingLimit) >= 0) present.add(ActorProblem.BACKLOGGED);
+    if (queue.isGrowing()) present.add(ActorProblem.GROWING);
+    return present.isEmpty() ? List.of() : present;
+  }
+
+  /**
+   * Returns the trend with the problems of its snapshot.
+   *
+   * @param present the problems whose conditions are true
+   */
+  ActorTrend withProblems(List<ActorProblem> present, long elapsedNanos) {
+    var next = problems.next(present, elapsedNanos);
+    return next.equals(problems) ? this : new ActorTrend(handled, failed, refused, rate, sinceHandled, sinceFailed,
+        sinceRefused, noThreadNanos, isFull, stayedFull, queue, next);
+  }
+
+  /** Returns the messages handled per second; NaN if the rate is not known yet. */
+  double perSecond() {
+    return rate.perSecond(handled);
+  }
+
+  /** Returns the rate of a count in a time; NaN if the time is too short. */
+  static double perSecond(long count, long nanos) {
+    return nanos < MIN_RATE_NANOS ? Double.NaN : count / (nanos / 1e9);
   }
 
   static long since(boolean hasRisen, long before, long elapsedNanos) {
@@ -69,6 +145,7 @@ record ActorTrend(long handled, long failed, long refused, double perSecond, lon
 
   /** Returns whether this trend differs from the trend of an actor that has done nothing. */
   boolean isWorthKeeping() {
-    return handled > 0 || failed > 0 || refused > 0 || noThreadNanos > 0 || queue != QueueTrend.EMPTY;
+    return handled > 0 || failed > 0 || refused > 0 || noThreadNanos > 0 || queue != QueueTrend.EMPTY
+        || !problems.isEmpty();
   }
 }

@@ -111,7 +111,7 @@ public final class DashboardOptions implements Cloneable {
 
   /**
    * Shows the contents of messages that are being handled, and of dead letters, as {@code dump}
-   * does.
+   * does, and the text of the last failure of an actor.
    *
    * @return a changed copy
    */

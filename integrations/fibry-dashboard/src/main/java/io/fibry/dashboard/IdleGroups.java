@@ -7,12 +7,15 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Groups of quiet actors, each of which the page folds into one line. The actors of a group have
- * one scope and kind, and names that differ only in a number or key. If many other actors of a
- * scope and kind are quiet, they become a group, too.
+ * Groups of actors, each of which the page folds into one line. The actors of a group have one
+ * scope and kind, and names that differ only in a number or key. If many other actors of a scope
+ * and kind are quiet, they become a group, too. The actors of a group are quiet, or they are the
+ * connections of a server, which the table of routes shows better. An actor with a problem is in no
+ * group.
  */
 final class IdleGroups {
   static final int MIN_ALIKE = 5; // actors in a group with alike names
+  static final int MIN_CONNECTIONS = 2; // in a group of connections
   static final int MIN_OTHERS = 20; // actors in a group of a kind
 
   /** A group; {@code pattern} is empty for the group of a kind. */
@@ -23,11 +26,16 @@ final class IdleGroups {
 
   IdleGroups(List<ActorRow> rows) {
     var rowsByPattern = new LinkedHashMap<GroupKey, List<ActorRow>>();
-    for (var row : rows) if (row.isQuiet())
+    for (var row : rows) if (!row.hasProblem())
       rowsByPattern.computeIfAbsent(new GroupKey(row.scope(), row.stats().kind(), pattern(row.stats().name())),
           key -> new ArrayList<>()).add(row);
     var rowsByKind = new LinkedHashMap<GroupKey, List<ActorRow>>();
-    rowsByPattern.forEach((key, members) -> {
+    rowsByPattern.forEach((key, alike) -> {
+      if (alike.size() >= MIN_CONNECTIONS && alike.stream().anyMatch(ActorRow::isConnection)) {
+        add(key, alike);
+        return;
+      }
+      var members = alike.stream().filter(ActorRow::isQuiet).toList();
       if (members.size() >= MIN_ALIKE) add(key, members);
       else rowsByKind.computeIfAbsent(new GroupKey(key.scope, key.kind, ""), kind -> new ArrayList<>()).addAll(members);
     });
@@ -37,19 +45,24 @@ final class IdleGroups {
   }
 
   private void add(GroupKey key, List<ActorRow> members) {
+    int working = 0;
+    long waiting = 0;
     long handled = 0;
     long failed = 0;
     long refused = 0;
     double perSecond = 0; // NaN if the rate of a member is not known
     for (var row : members) {
       indexes.put(row, maps.size());
+      if (row.stats().busyFor().isPositive()) working++;
+      waiting += row.stats().queued();
       handled += row.stats().handled();
       failed += row.stats().failed();
       refused += row.stats().refused();
       perSecond += row.trend().perSecond();
     }
     maps.add(JsonText.object("scope", key.scope, "name", key.pattern, "kind", key.kind, "actors", members.size(),
-        "handled", handled, "perSecond", ActorRow.rounded(perSecond), "failed", failed, "refused", refused));
+        "working", working, "waiting", waiting, "handled", handled, "perSecond", ActorRow.rounded(perSecond), "failed",
+        failed, "refused", refused));
   }
 
   /** Returns a JSON object for each group. */

@@ -3,11 +3,13 @@ package io.fibry.dashboard;
 import java.util.Locale;
 
 /** A state of a route that an operator should see first. The most urgent problem is the first. */
-enum RouteProblem {
+enum RouteProblem implements HeldProblems.Problem {
   /** A handler has been at work on an exchange for the handling limit or longer. */
   STUCK,
-  /** At least 1 % of the recent responses had a status of 500 or above, except 503. */
+  /** At least 1 % of the recent responses had a status of 500 or above, except 503 and 504. */
   FAILING,
+  /** At least 1 % of the recent responses had the status 504. */
+  TIMING_OUT,
   /** At least 1 % of the recent responses had the status 503. */
   UNAVAILABLE,
   /**
@@ -17,7 +19,12 @@ enum RouteProblem {
   SLOW;
 
   @Override
+  public boolean isState() {
+    return this == STUCK; // the others are found by counts of the last 30 to 60 seconds
+  }
+
+  @Override
   public String toString() {
-    return name().toLowerCase(Locale.ROOT);
+    return name().toLowerCase(Locale.ROOT).replace('_', ' ');
   }
 }

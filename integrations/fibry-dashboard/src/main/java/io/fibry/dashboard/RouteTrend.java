@@ -21,9 +21,10 @@ import java.util.Map;
  * @param work the exchanges at work
  * @param sinceStuck the time since an exchange was at work for the handling limit, at most
  * {@link ActorTrend#LONG_AGO}
+ * @param problems the problems that the page shows
  */
 record RouteTrend(RouteStats older, long olderNanos, RouteStats newer, long newerNanos, RouteStats stats,
-    RouteWork work, long sinceStuck) {
+    RouteWork work, long sinceStuck, HeldProblems<RouteProblem> problems) {
   private static final long PERIOD_NANOS = Duration.ofSeconds(30).toNanos();
   private static final long RECENT_NANOS = Duration.ofMinutes(1).toNanos();
   private static final int MIN_PERCENT = 1; // so that one error among many responses is no problem
@@ -38,15 +39,22 @@ record RouteTrend(RouteStats older, long olderNanos, RouteStats newer, long newe
   record RouteLimits(Duration handling, Duration slow) {}
 
   static RouteTrend first(RouteStats stats, RouteWork work, RouteLimits limits) {
-    return new RouteTrend(stats, 0, stats, 0, stats, work, isStuck(work, limits) ? 0 : ActorTrend.LONG_AGO);
+    return new RouteTrend(stats, 0, stats, 0, stats, work, isStuck(work, limits) ? 0 : ActorTrend.LONG_AGO,
+        HeldProblems.none()).withProblems(limits, 0);
   }
 
   RouteTrend next(RouteStats next, RouteWork nextWork, RouteLimits limits, long elapsedNanos) {
     long nextSinceStuck = ActorTrend.since(isStuck(nextWork, limits), sinceStuck, elapsedNanos);
-    return newerNanos + elapsedNanos < PERIOD_NANOS
+    var trend = newerNanos + elapsedNanos < PERIOD_NANOS
         ? new RouteTrend(older, olderNanos + elapsedNanos, newer, newerNanos + elapsedNanos, next, nextWork,
-            nextSinceStuck)
-        : new RouteTrend(newer, newerNanos + elapsedNanos, next, 0, next, nextWork, nextSinceStuck);
+            nextSinceStuck, problems)
+        : new RouteTrend(newer, newerNanos + elapsedNanos, next, 0, next, nextWork, nextSinceStuck, problems);
+    return trend.withProblems(limits, elapsedNanos);
+  }
+
+  private RouteTrend withProblems(RouteLimits limits, long elapsedNanos) {
+    return new RouteTrend(older, olderNanos, newer, newerNanos, stats, work, sinceStuck,
+        problems.next(presentProblems(limits), elapsedNanos));
   }
 
   private static boolean isStuck(RouteWork work, RouteLimits limits) {
@@ -58,17 +66,22 @@ record RouteTrend(RouteStats older, long olderNanos, RouteStats newer, long newe
     return stats.answered() - older.answered();
   }
 
-  /** Returns the problems of the route, the most urgent first. */
-  List<RouteProblem> problems(RouteLimits limits) {
-    var problems = new ArrayList<RouteProblem>(0);
+  /** Returns the problems whose conditions are true now, the most urgent first. */
+  private List<RouteProblem> presentProblems(RouteLimits limits) {
+    var present = new ArrayList<RouteProblem>(0);
     boolean isStuck = isStuck(work, limits);
-    if (isStuck) problems.add(RouteProblem.STUCK);
-    if (isProblem(stats.responses().serverErrors() - older.responses().serverErrors(), 1, recentlyAnswered()))
-      problems.add(RouteProblem.FAILING);
-    if (isProblem(stats.responses().unavailable() - older.responses().unavailable(), 1, recentlyAnswered()))
-      problems.add(RouteProblem.UNAVAILABLE);
-    if (!isStuck && sinceStuck < RECENT_NANOS || isSlow(recentTimes(), limits.slow)) problems.add(RouteProblem.SLOW);
-    return problems;
+    long answered = recentlyAnswered();
+    var recent = stats.responses();
+    var before = older.responses();
+    long timedOut = recent.timedOut() - before.timedOut();
+    if (isStuck) present.add(RouteProblem.STUCK);
+    if (isProblem(recent.serverErrors() - before.serverErrors() - timedOut, 1, answered))
+      present.add(RouteProblem.FAILING);
+    if (isProblem(timedOut, 1, answered)) present.add(RouteProblem.TIMING_OUT);
+    if (isProblem(recent.unavailable() - before.unavailable(), 1, answered)) present.add(RouteProblem.UNAVAILABLE);
+    if (!isStuck && sinceStuck < RECENT_NANOS || answered > 0 && isSlow(recentTimes(), limits.slow))
+      present.add(RouteProblem.SLOW);
+    return present;
   }
 
   private static boolean isProblem(long count, int min, long totalCount) {
@@ -124,18 +137,19 @@ record RouteTrend(RouteStats older, long olderNanos, RouteStats newer, long newe
   }
 
   /** Returns a JSON object. */
-  Map<String, Object> asMap(RouteLimits limits) {
+  Map<String, Object> asMap() {
     var responses = stats.responses();
     var recent = recentTimes();
     var map = JsonText.object("route", stats.route().isEmpty() ? "none" : stats.route(), "answered", stats.answered(),
-        "perSecond", ActorRow.rounded(recentlyAnswered() / (olderNanos / 1e9)), "working", work.exchanges(),
+        "perSecond", ActorRow.rounded(ActorTrend.perSecond(recentlyAnswered(), olderNanos)), "working",
+        work.exchanges(),
         "maxWorkMillis", work.maxTime().toMillis(), "upgraded", responses.upgraded(), "successful",
         responses.successful(), "redirected", responses.redirected(), "clientErrors", responses.clientErrors(),
-        "serverErrors", responses.serverErrors(), "unavailable", responses.unavailable(), "p50Millis",
+        "serverErrors", responses.serverErrors() - responses.timedOut(), "timedOut", responses.timedOut(),
+        "unavailable", responses.unavailable(), "p50Millis",
         millis(recent, 0.5), "p50Range", range(recent, 0.5), "p99Millis", millis(recent, 0.99), "p99Range",
         range(recent, 0.99), "maxRange", range(recent, 1), "openWebSockets", stats.openWebSockets());
-    var problems = problems(limits);
-    if (!problems.isEmpty()) map.put("problems", problems);
+    problems.addTo(map);
     return map;
   }
 }

@@ -17,19 +17,20 @@ import java.util.stream.IntStream;
 record RoutesPanel(String title, HttpServer server) implements Panel {
 
   /** The load and the routes of a server at one moment. All samples have the same routes. */
-  record RoutesSample(String title, ServerLoad load, List<RouteTrend> trends, RouteLimits limits)
+  record RoutesSample(String title, ServerLoad load, List<RouteTrend> trends)
       implements PanelSample {
     static final int MAX_ROWS = 100;
 
     static RoutesSample first(String title, ServerLoad load, List<RouteStats> stats, Map<String, RouteWork> works,
         RouteLimits limits) {
       return new RoutesSample(title, load,
-          stats.stream().map(route -> RouteTrend.first(route, work(works, route), limits)).toList(), limits);
+          stats.stream().map(route -> RouteTrend.first(route, work(works, route), limits)).toList());
     }
 
-    RoutesSample next(ServerLoad nextLoad, List<RouteStats> stats, Map<String, RouteWork> works, long elapsedNanos) {
+    RoutesSample next(ServerLoad nextLoad, List<RouteStats> stats, Map<String, RouteWork> works, RouteLimits limits,
+        long elapsedNanos) {
       return new RoutesSample(title, nextLoad, IntStream.range(0, stats.size()).mapToObj(
-          i -> trends.get(i).next(stats.get(i), work(works, stats.get(i)), limits, elapsedNanos)).toList(), limits);
+          i -> trends.get(i).next(stats.get(i), work(works, stats.get(i)), limits, elapsedNanos)).toList());
     }
 
     private static RouteWork work(Map<String, RouteWork> works, RouteStats route) {
@@ -37,9 +38,8 @@ record RoutesPanel(String title, HttpServer server) implements Panel {
     }
 
     /** Returns the rank of the most urgent problem; routes without problems come last. */
-    private int urgency(RouteTrend trend) {
-      var problems = trend.problems(limits);
-      return problems.isEmpty() ? Integer.MAX_VALUE : problems.getFirst().ordinal();
+    private static int urgency(RouteTrend trend) {
+      return trend.problems().isEmpty() ? Integer.MAX_VALUE : trend.problems().list().getFirst().ordinal();
     }
 
     @Override
@@ -48,12 +48,12 @@ record RoutesPanel(String title, HttpServer server) implements Panel {
       var candidates = trends.stream()
           .filter(trend -> !trend.stats().route().isEmpty() || trend.stats().answered() > 0).toList();
       Set<RouteTrend> chosen = Collections.newSetFromMap(new IdentityHashMap<>());
-      candidates.stream().sorted(Comparator.comparingInt(this::urgency)
+      candidates.stream().sorted(Comparator.comparingInt(RoutesSample::urgency)
           .thenComparing(trend -> trend.stats().answered(), Comparator.reverseOrder()))
           .limit(MAX_ROWS).forEach(chosen::add);
       // the most urgent problems first; the other routes keep their order
-      var routes = candidates.stream().filter(chosen::contains).sorted(Comparator.comparingInt(this::urgency))
-          .map(trend -> trend.asMap(limits)).toList();
+      var routes = candidates.stream().filter(chosen::contains).sorted(Comparator.comparingInt(RoutesSample::urgency))
+          .map(RouteTrend::asMap).toList();
       return JsonText.object("title", title, "working", load.working(), "waiting", load.waiting(), "maxExchanges",
           load.maxExchanges(), "connections", load.connections(), "cutOff", load.cutOffClients(), "routeCount",
           candidates.size(), "routes", routes);
@@ -67,7 +67,7 @@ record RoutesPanel(String title, HttpServer server) implements Panel {
     var works = RouteWork.of(server.name(), input.rows());
     var limits = input.limits();
     return previous.filter(RoutesSample.class::isInstance)
-        .map(sample -> ((RoutesSample) sample).next(load, stats, works, elapsedNanos))
+        .map(sample -> ((RoutesSample) sample).next(load, stats, works, limits, elapsedNanos))
         .orElseGet(() -> RoutesSample.first(title, load, stats, works, limits));
   }
 }

@@ -70,6 +70,7 @@ final class ScopeSnapshot {
   private final Map<List<String>, ScopeTotals> scopes = new LinkedHashMap<>(); // by names; outer scopes first
   private final boolean isComplete; // whether the trends have all actors that have done something
   private List<ActorRow> rows = new ArrayList<>(); // empty in a sample
+  private List<ActorRow> problemRows; // empty after `forgetRows`
   private final Map<ActorProblem, Long> problems = new EnumMap<>(ActorProblem.class); // how many actors have it
   private final DeadLetterTable letters;
   private final List<PanelSample> panelSamples = new ArrayList<>(); // in the order of the options
@@ -90,7 +91,8 @@ final class ScopeSnapshot {
     for (var stats : actors.actors()) add(stats, previous);
     var lastLetters = lastSnapshot.map(snapshot -> snapshot.letters).orElse(DeadLetterTable.NONE);
     this.letters = isSample ? lastLetters : DeadLetterTable.of(scope.deadLetters(), options.messageTexts, lastLetters);
-    if (isSample) forgetRows();
+    this.problemRows = rows.stream().filter(ActorRow::hasProblem).limit(ActorHistories.MAX_ACTORS).toList();
+    if (isSample) rows = List.of();
     var input = new PanelInput(rows, new RouteLimits(options.handlingLimit, options.slowLimit));
     for (var panel : options.panels) {
       var previousSample = previous.map(snapshot -> snapshot.panelSamples.get(panelSamples.size()));
@@ -115,15 +117,18 @@ final class ScopeSnapshot {
   /** Keeps only the values with which the next snapshot is compared. */
   void forgetRows() {
     rows = List.of();
+    problemRows = List.of();
     json = Optional.empty();
   }
 
   private void add(ActorStats stats, Optional<ScopeSnapshot> previous) {
     var totals = totals(stats.scopes());
     var key = totals.key(stats.name());
-    var trend = previous.map(snapshot -> snapshot.trendIn(this, stats, key)).orElseGet(() -> ActorTrend.first(stats));
-    var row = new ActorRow(stats, totals.index, trend,
-        ActorProblem.of(stats, trend, options.handlingLimit, options.waitingLimit));
+    var newTrend = previous.map(snapshot -> snapshot.trendIn(this, stats, key))
+        .orElseGet(() -> ActorTrend.first(stats));
+    var trend = newTrend.withProblems(newTrend.presentProblems(stats, options.handlingLimit, options.waitingLimit),
+        previous.map(snapshot -> nanos - snapshot.nanos).orElse(0L));
+    var row = new ActorRow(stats, totals.index, trend);
     totals.add(row, key, !isComplete);
     rows.add(row);
     for (var problem : row.problems()) problems.merge(problem, 1L, Long::sum);
@@ -153,6 +158,11 @@ final class ScopeSnapshot {
 
   ActorScope.Report report() {
     return report;
+  }
+
+  /** Returns rows of actors with problems, also of a sample. */
+  List<ActorRow> problemRows() {
+    return problemRows;
   }
 
   /** Returns whether the scope has closed and has no actors, so that it does not change anymore. */
@@ -189,15 +199,24 @@ final class ScopeSnapshot {
    * the JSON object is empty.
    *
    * @param scopeNames the names of the actor's scopes, with " / " between them
+   * @param histories the counts of actors before the page was opened
    */
-  String actorJson(String scopeNames, String name) {
+  String actorJson(String scopeNames, String name, ActorHistories histories) {
     for (var row : rows)
       if (row.stats().name().equals(name) && String.join(" / ", row.stats().scopes()).equals(scopeNames)) {
         var map = row.asMap(options.messageTexts, -1);
         map.put("stack", row.stats().stack());
+        row.stats().lastFailure().ifPresent(failure -> map.put("lastFailure", asMap(failure)));
+        map.put("history", histories.maps(scopeNames, name, nanos));
         return JsonText.of(map);
       }
     return "{}";
+  }
+
+  private Map<String, Object> asMap(ActorStats.Failure failure) {
+    var map = JsonText.object("time", failure.time(), "type", failure.type(), "stack", failure.stack());
+    if (options.messageTexts) failure.message().ifPresent(text -> map.put("message", text));
+    return map;
   }
 
   private static boolean matches(String lowerCaseFilter, ActorRow row) {
@@ -212,7 +231,7 @@ final class ScopeSnapshot {
 
   private String json(Optional<ScopeSnapshot> previous) {
     var rates = TotalsHistory.rates(previous.map(ScopeSnapshot::report).orElse(report), report,
-        previous.map(snapshot -> (nanos - snapshot.nanos) / 1e9).orElse(Double.NaN));
+        previous.map(snapshot -> nanos - snapshot.nanos).orElse(0L));
     var reasons = new LinkedHashMap<String, Object>();
     for (var reason : DeadLetter.Reason.values())
       reasons.put(reason.name().toLowerCase(Locale.ROOT), report.unhandled().getOrDefault(reason, 0L));

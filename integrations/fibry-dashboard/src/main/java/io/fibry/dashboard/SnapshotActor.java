@@ -49,6 +49,7 @@ final class SnapshotActor {
   private final Scheduler clock;
   private final Topic<String> topic;
   private final TotalsHistory history = new TotalsHistory();
+  private final ActorHistories histories = new ActorHistories();
   private final Deque<Long> sampleNanos = new ArrayDeque<>(); // how long the last samples took
   private int viewers;
   private Optional<ScopeSnapshot> lastSnapshot = Optional.empty();
@@ -73,7 +74,8 @@ final class SnapshotActor {
     switch (message) {
       case SnapshotRequest request -> context.reply(request,
           request.filter.isEmpty() ? snapshot().fullJson() : snapshot().filteredJson(request.filter));
-      case ActorRequest request -> context.reply(request, snapshot().actorJson(request.scopeNames, request.name));
+      case ActorRequest request -> context.reply(request,
+          snapshot().actorJson(request.scopeNames, request.name, histories));
       case ViewerJoined(var viewer) -> join(viewer, context);
       case SnapshotSignal.TICK -> tick(context);
       case SnapshotSignal.VIEWER_LEFT -> viewers--;
@@ -130,10 +132,11 @@ final class SnapshotActor {
 
   /**
    * Takes a snapshot or sample. If the last sample is too new for a rate, the new snapshot replaces
-   * it, and is compared with the snapshot before.
+   * it, and is compared with the snapshot before. But the first sample is never replaced, so that
+   * all later failures are seen.
    */
   private void take(long now, boolean isSample) {
-    if (lastSnapshot.isPresent() && isOld(lastSnapshot.get(), now)) {
+    if (lastSnapshot.isPresent() && (comparedSnapshot.isEmpty() || isOld(lastSnapshot.get(), now))) {
       comparedSnapshot = lastSnapshot;
       comparedSnapshot.get().forgetRows();
     }
@@ -141,5 +144,6 @@ final class SnapshotActor {
         : ScopeSnapshot.take(scope, now, options, comparedSnapshot);
     lastSnapshot = Optional.of(snapshot);
     history.add(now, snapshot.report());
+    histories.add(now, snapshot.problemRows());
   }
 }

@@ -30,7 +30,7 @@ record StorePanel(String name, FolderStore store) implements Panel {
       return new StoreSample(title, next,
           ActorTrend.since(next.refusedTurns() > health.refusedTurns(), sinceRefused, elapsedNanos),
           ActorTrend.since(next.parkedMessages() > health.parkedMessages(), sinceParked, elapsedNanos),
-          (next.turns() - health.turns()) / (elapsedNanos / 1e9));
+          ActorTrend.perSecond(next.turns() - health.turns(), elapsedNanos));
     }
 
     List<String> problems() {

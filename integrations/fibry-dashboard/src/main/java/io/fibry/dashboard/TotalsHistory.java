@@ -26,18 +26,21 @@ final class TotalsHistory {
   void add(long nanos, Report report) {
     var last = points.peekLast();
     if (last != null && nanos - last.nanos < MIN_DISTANCE_NANOS) return;
-    var rates = last == null ? rates(report, report, Double.NaN)
-        : rates(last.report, report, (nanos - last.nanos) / 1e9);
+    var rates = last == null ? rates(report, report, 0) : rates(last.report, report, nanos - last.nanos);
     points.add(new Point(nanos, report, JsonText.object("handling", report.handling(), "waiting", report.queued(),
         "perSecond", rates, "process", ProcessStats.asMap())));
     while (points.size() > MAX_POINTS || nanos - points.getFirst().nanos > MAX_AGE_NANOS) points.removeFirst();
   }
 
   /** Returns the rates between two reports as a JSON object. */
-  static Map<String, Object> rates(Report before, Report now, double seconds) {
-    return JsonText.object("sent", ActorRow.rounded((now.sent() - before.sent()) / seconds),
-        "handled", ActorRow.rounded((now.handled() - before.handled()) / seconds),
-        "unhandled", ActorRow.rounded((unhandled(now) - unhandled(before)) / seconds));
+  static Map<String, Object> rates(Report before, Report now, long elapsedNanos) {
+    return JsonText.object("sent", rate(now.sent() - before.sent(), elapsedNanos), "handled",
+        rate(now.handled() - before.handled(), elapsedNanos), "unhandled",
+        rate(unhandled(now) - unhandled(before), elapsedNanos));
+  }
+
+  private static double rate(long count, long nanos) {
+    return ActorRow.rounded(ActorTrend.perSecond(count, nanos));
   }
 
   private static long unhandled(Report report) {

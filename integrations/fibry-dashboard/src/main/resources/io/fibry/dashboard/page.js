@@ -1,7 +1,7 @@
 'use strict';
 // Names of actors and texts of messages are not trusted: all of them are set as text, never as HTML.
 
-const HISTORY = 180; // snapshots in a curve of an actor, one a second
+const HISTORY = 180; // snapshots that the page keeps of an actor, one a second
 const WINDOW = 600_000; // milliseconds in a curve of the totals
 const byId = id => document.getElementById(id);
 const whole = new Intl.NumberFormat('en');
@@ -66,11 +66,6 @@ function showCurve(svg, values, times = values.map((_, i) => i)) {
   const [area, line] = svg.children;
   line.setAttribute('d', points.length ? 'M' + points.join('L') : '');
   area.setAttribute('d', points.length ? `M0,34L${points.join('L')}L100,34Z` : '');
-}
-
-function remember(history, value) {
-  history.push(value);
-  if (history.length > HISTORY) history.shift();
 }
 
 function duration(millis) {
@@ -139,7 +134,12 @@ function showCard(card, data) {
 // ---- the alarm line
 
 const urgency = row => Object.keys(statistics.problems).indexOf(row.problems[0]);
-const byUrgency = (a, b) => urgency(a) - urgency(b) || b.busyMillis - a.busyMillis || b.waiting - a.waiting;
+const rank = row => [urgency(row), -Math.floor(row.busyMillis / 10_000), -Math.floor(Math.log2(row.waiting + 1))];
+/** Compares by ranks that seldom change, so that the rows keep their places. */
+const byUrgency = (a, b) => {
+  const [one, other] = [rank(a), rank(b)];
+  return one[0] - other[0] || one[1] - other[1] || one[2] - other[2] || compare(a.name, b.name);
+};
 const ill = rows => rows.filter(row => row.problems).toSorted(byUrgency);
 
 const MAX_ALARMS = 4; // problems of stores, nodes and routes in the alarm line
@@ -167,7 +167,12 @@ function showAlarm(data) {
 
 // ---- actors
 
-const does = row => row.problems ? ['▲ ' + row.problems.join(', ') + ' · ' + row.doing, 'bad']
+/** Returns problems with the times of day since when they exist, or until when they existed. */
+const timed = (problems, key, endedMillisAgo, busyMillis) => problems.map(problem => problem
+  + (endedMillisAgo?.[problem] !== undefined ? ' until ' + steadyClock(key + problem, endedMillisAgo[problem])
+    : problem === 'stuck' ? ' since ' + steadyClock(key, busyMillis) : '')).join(', ');
+const does = row => row.problems
+  ? [`▲ ${timed(row.problems, actorKey(path(row), row.name), row.endedMillisAgo, row.busyMillis)} · ${row.doing}`, 'bad']
   : row.state === 'idle' ? ['○ ' + row.doing, 'idle'] : ['● ' + row.doing, ''];
 const has = (row, problem) => row.problems?.includes(problem);
 const dim = (text, isZero, more = '') => [text, 'number' + (isZero ? ' zero' : more)];
@@ -175,6 +180,8 @@ const busy = row => (row.busyMillis && row.busyExact === false ? '≥ ' : '') + 
 const isOld = row => row.waiting > 0 && row.oldestMillis >= 1000;
 /** Returns how many messages wait, and how long at least the oldest has waited. */
 const waiting = row => number(row.waiting) + (isOld(row) ? ' · ≥ ' + duration(row.oldestMillis) : '');
+/** Returns the cell of a count since the start, which is marked if it has risen within the last minute. */
+const recentCount = (count, isRecent) => dim((isRecent ? '▲ ' : '') + number(count), count === 0, isRecent ? ' bad' : '');
 const columns = [
   {title: 'Actor', key: row => row.name},
   {title: 'Kind', key: row => row.kind, cell: row => [row.kind, 'muted']},
@@ -185,8 +192,8 @@ const columns = [
     cell: row => dim(waiting(row), row.waiting === 0, ['full', 'backlogged', 'growing'].some(p => has(row, p)) ? ' bad' : '')},
   {title: 'Handled', key: row => row.handled, cell: row => dim(number(row.handled), row.handled === 0)},
   {title: 'Per second', key: row => row.perSecond ?? 0, cell: row => dim(rate(row.perSecond), !row.perSecond)},
-  {title: 'Failed', key: row => row.failed, cell: row => dim(row.failed ? '▲ ' + number(row.failed) : '0', row.failed === 0, ' bad')},
-  {title: 'Refused', key: row => row.refused, cell: row => dim(row.refused ? '▲ ' + number(row.refused) : '0', row.refused === 0, ' bad')},
+  {title: 'Failed', key: row => row.failed, cell: row => recentCount(row.failed, row.hasFailedRecently)},
+  {title: 'Refused', key: row => row.refused, cell: row => recentCount(row.refused, row.hasRefusedRecently)},
 ];
 let sorted = null; // the column that sorts the rows; null: none, problems are first and the others are a tree
 let falling = true;
@@ -243,8 +250,8 @@ function lines(rows) {
 function groupLines(group, members, depth) {
   const isOpen = unfolded.has(groupKey(group));
   const name = (isOpen ? '▾ ' : '▸ ') + (group.name || 'others');
-  const totals = {...group, waiting: 0};
-  const line = {type: 'group', depth, name, kind: group.kind, count: '○ ' + number(group.actors) + ' idle', totals, group};
+  const count = (group.working ? `● ${number(group.working)} at work, ` : '○ ') + number(group.actors - group.working) + ' idle';
+  const line = {type: 'group', depth, name, kind: group.kind, count, totals: group, group};
   if (!isOpen) return [line];
   const missing = group.actors - members.length;
   const more = {type: 'more', depth: depth + 1, name: `${number(missing)} more, which the filter finds`};
@@ -269,6 +276,18 @@ function totalsCell(column, line) {
   if (column.title === 'Kind') return [line.kind ?? '', 'muted'];
   if (column.title === 'Does') return [line.count ?? '', line.type === 'group' ? 'idle' : ''];
   return column.title === 'Busy for' || !line.totals ? ['', ''] : column.cell(line.totals);
+}
+
+// the times of day that the page shows, by what they are of: {time, snapshot}
+const steadyTimes = new Map();
+
+/** Returns a time of day, which stays the same if its distance from now varies by less than two seconds. */
+function steadyClock(key, millisAgo) {
+  let time = Date.now() - millisAgo;
+  const before = steadyTimes.get(key);
+  if (before && Math.abs(before.time - time) < 2000) time = before.time;
+  steadyTimes.set(key, {time, snapshot: snapshots});
+  return clock(time);
 }
 
 function showLine(tr, line) {
@@ -319,18 +338,24 @@ function showRows() {
   }
 }
 
-// ---- one actor: its history since the page was opened, and the stack of its handler
+// ---- one actor: the stack of its handler, its last failure, and its history
 
 let selected = null; // the names of the scopes and of the actor whose details are shown; null: none
 let snapshots = 0;
 const histories = new Map(); // of the actors that the server sends
-const charts = ['Refused per second', 'Failed per second', 'Waiting'].map(title => {
-  const chart = {title, curve: newCurve(), range: made('p', 'range muted')};
+const perSecondOf = name => points => points.slice(1).map((point, i) =>
+  Math.max(0, point[name] - points[i][name]) / Math.max(1, (point.time - points[i].time) / 1000));
+const charts = [
+  {title: 'Refused per second', values: perSecondOf('refused'), text: rate},
+  {title: 'Failed per second', values: perSecondOf('failed'), text: rate},
+  {title: 'Waiting', values: points => points.slice(1).map(point => point.waiting), text: number},
+];
+for (const chart of charts) {
+  Object.assign(chart, {curve: newCurve(), range: made('p', 'range muted')});
   const box = made('div', 'card');
-  box.append(made('h2', '', title), chart.range, chart.curve);
+  box.append(made('h2', '', chart.title), chart.range, chart.curve);
   byId('histories').append(box);
-  return chart;
-});
+}
 
 const actorKey = (scope, name) => scope + '\n' + name;
 const isSelected = row => selected !== null && row.name === selected.name && path(row) === selected.scope;
@@ -339,30 +364,30 @@ function rememberActors(rows) {
   snapshots++;
   for (const row of rows) {
     const key = actorKey(path(row), row.name);
-    const before = histories.get(key);
-    const history = before ?? {values: charts.map(() => [])};
-    if (before) {
-      const seconds = snapshots - before.snapshot;
-      remember(history.values[0], Math.max(0, row.refused - before.refused) / seconds);
-      remember(history.values[1], Math.max(0, row.failed - before.failed) / seconds);
-    }
-    remember(history.values[2], row.waiting);
-    Object.assign(history, {snapshot: snapshots, refused: row.refused, failed: row.failed});
-    if (!before) histories.set(key, history);
+    const history = histories.get(key) ?? {points: []};
+    history.points.push({time: Date.now(), refused: row.refused, failed: row.failed, waiting: row.waiting});
+    if (history.points.length > HISTORY) history.points.shift();
+    history.snapshot = snapshots;
+    histories.set(key, history);
   }
   for (const [key, history] of histories) if (snapshots - history.snapshot > HISTORY) histories.delete(key);
+  for (const [key, shown] of steadyTimes) if (snapshots - shown.snapshot > 2) steadyTimes.delete(key);
 }
 
 function describe(actor) {
   if (actor.name === undefined) return 'has ended';
+  const key = actorKey(selected.scope, actor.name);
   const [text] = does(actor);
   const waiting = actor.waiting || actor.capacity !== undefined
     ? number(actor.waiting) + (actor.capacity === undefined ? '' : ' of ' + number(actor.capacity)) + ' waiting'
-      + (isOld(actor) ? ', the oldest for ≥ ' + duration(actor.oldestMillis) : '') : '';
-  return [selected.scope, text, actor.busyMillis ? 'busy for ' + busy(actor) : '', waiting,
+      + (isOld(actor) ? `, the oldest for ≥ ${duration(actor.oldestMillis)}, since ${steadyClock(key + 'oldest', actor.oldestMillis)} or before` : '') : '';
+  return [selected.scope, text, actor.busyMillis ? 'busy for ' + busy(actor) + (actor.busyMillis >= 1000 ? ', since ' + steadyClock(key, actor.busyMillis) : '') : '', waiting,
     number(actor.handled) + ' handled', number(actor.failed) + ' failed', number(actor.refused) + ' refused']
     .filter(Boolean).join(' · ');
 }
+
+/** Returns a line for each call, without the names of class loader and module. */
+const frames = stack => stack.map(frame => frame.replace(/^(?:[\w.@+-]*\/){1,2}/, '')).join('\n');
 
 async function showDetails() {
   byId('details').hidden = selected === null;
@@ -375,13 +400,27 @@ async function showDetails() {
   if (wanted !== selected) return; // another click was faster
   set(byId('details-name'), wanted.name);
   set(byId('details-state'), describe(actor));
-  set(byId('stack'), actor.stack?.length ? actor.stack.join('\n') : 'no handler runs, or its stack is not known');
-  const history = histories.get(actorKey(wanted.scope, wanted.name));
-  charts.forEach((chart, i) => {
-    const values = history?.values[i] ?? [];
-    set(chart.range, values.length ? range(values, 1000 * (values.length - 1), i < 2 ? rate : number) : 'not known yet');
-    showCurve(chart.curve, values);
-  });
+  set(byId('stack'), actor.stack?.length ? frames(actor.stack) : 'no handler runs, or its stack is not known');
+  const failure = actor.lastFailure;
+  byId('failure').hidden = failure === undefined;
+  if (failure) {
+    set(byId('failure-text'), `last failure at ${clock(failure.time)}: ${failure.type}` + (failure.message === undefined ? '' : ': ' + failure.message));
+    set(byId('failure-stack'), failure.stack.length ? frames(failure.stack) : 'the exception has no stack');
+  }
+  showCharts(actor.history ?? [], histories.get(actorKey(wanted.scope, wanted.name))?.points ?? []);
+}
+
+/** Shows the points that the server has of an actor with problems, and then the points of this page. */
+function showCharts(serverPoints, pagePoints) {
+  const first = pagePoints[0]?.time ?? Infinity;
+  const points = [...serverPoints.map(point => ({...point, time: Date.now() - 1000 * point.secondsAgo}))
+    .filter(point => point.time < first), ...pagePoints];
+  const millis = points.length < 2 ? 0 : points.at(-1).time - points[0].time;
+  for (const chart of charts) {
+    const values = chart.values(points);
+    set(chart.range, values.length ? range(values, Math.round(millis / 1000) * 1000, chart.text) : 'not known yet');
+    showCurve(chart.curve, values, points.slice(1).map(point => point.time));
+  }
 }
 
 function hideDetails() {
@@ -503,22 +542,27 @@ function span([from, to]) {
 }
 const maximum = ([from, to]) => span(to === null ? [from, to] : [0, to]);
 const BUCKETS = 'Of responses below 400. The server counts times in buckets, and the time lies between the bounds of its bucket.';
+const routeProblems = route => timed(route.problems, route.route, route.endedMillisAgo, route.maxWorkMillis);
+const marked = (route, problem) => route.problems?.includes(problem) ? 'bad' : '';
 const routeColumns = [
-  {title: 'Route', cell: route => [(route.problems ? '▲ ' : '') + route.route + (route.problems ? ' · ' + route.problems.join(', ') : ''),
-    route.problems ? 'bad' : '']},
-  {title: 'Per second', wide: true, cell: route => [rate(route.perSecond), route.perSecond ? '' : 'zero']},
-  {title: 'At work', detail: true, wide: true, hint: 'Exchanges whose handlers are at work, and for how long at least the first of them.',
+  {title: 'Route', size: 'route', cell: route => [route.problems ? `▲ ${route.route} · ${routeProblems(route)}` : route.route, route.problems ? 'bad' : '']},
+  {title: 'Per second', size: 'rate', cell: route => [rate(route.perSecond), route.perSecond ? '' : 'zero']},
+  {title: 'At work', detail: true, size: 'work', hint: 'Exchanges whose handlers are at work, and for how long at least the first of them.',
     cell: route => [number(route.working) + (route.maxWorkMillis >= 1000 ? ' · ' + duration(route.maxWorkMillis) : ''),
-      route.problems?.includes('stuck') ? 'bad' : route.working ? '' : 'zero']},
-  {title: '2xx', detail: true, cell: route => count(route.successful)},
-  {title: '3xx', detail: true, rare: true, cell: route => count(route.redirected)},
-  {title: '4xx', detail: true, cell: route => count(route.clientErrors)},
-  {title: '5xx', cell: route => count(route.serverErrors, 'bad')},
-  {title: '503', cell: route => count(route.unavailable, 'bad')},
-  {title: 'Sockets', detail: true, rare: true, cell: route => count(route.openWebSockets)},
-  {title: 'p50', hint: BUCKETS, detail: true, wide: true, cell: route => [span(route.p50Range), '']},
-  {title: 'p99', hint: BUCKETS, wide: true, cell: route => [span(route.p99Range), route.problems?.includes('slow') ? 'bad' : '']},
-  {title: 'Max', hint: BUCKETS, detail: true, wide: true, cell: route => [maximum(route.maxRange), '']},
+      marked(route, 'stuck') || (route.working ? '' : 'zero')]},
+  {title: '2xx', detail: true, size: 'count', cell: route => count(route.successful)},
+  {title: '3xx', detail: true, rare: true, size: 'count', cell: route => count(route.redirected)},
+  {title: '4xx', detail: true, size: 'count', cell: route => count(route.clientErrors)},
+  {title: '5xx', size: 'count', hint: 'Without 503 and 504. Red: at least 1 % of the recent responses.',
+    cell: route => count(route.serverErrors, marked(route, 'failing'))},
+  {title: '503', size: 'count', hint: 'The server, a full mailbox or an open circuit breaker refused the request.',
+    cell: route => count(route.unavailable, marked(route, 'unavailable'))},
+  {title: '504', rare: true, size: 'count', hint: 'In most cases, the limit of a request to an actor was over.',
+    cell: route => count(route.timedOut, marked(route, 'timing out'))},
+  {title: 'Sockets', detail: true, rare: true, size: 'count', cell: route => count(route.openWebSockets)},
+  {title: 'p50', hint: BUCKETS, detail: true, size: 'span', cell: route => [span(route.p50Range), '']},
+  {title: 'p99', hint: BUCKETS, size: 'p99', cell: route => [span(route.p99Range), marked(route, 'slow')]},
+  {title: 'Max', hint: BUCKETS, detail: true, size: 'max', cell: route => [maximum(route.maxRange), '']},
 ];
 
 /** Makes a row with a cell for each column of the routes. */
@@ -533,7 +577,7 @@ function newRouteLine(isHead) {
 }
 
 const cellClass = (i, className) =>
-  ['number', className, routeColumns[i].detail ? 'detail' : '', routeColumns[i].wide ? 'wide' : ''].filter(Boolean).join(' ');
+  [i ? 'number' : '', className, routeColumns[i].size, routeColumns[i].detail ? 'detail' : ''].filter(Boolean).join(' ');
 
 function newServer() {
   const head = made('div', 'head');

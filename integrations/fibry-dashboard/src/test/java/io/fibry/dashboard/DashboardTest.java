@@ -136,6 +136,8 @@ class DashboardTest {
 
       assertTrue(text.contains("handling Secret[text=hush-1]"), text);
       assertTrue(text.contains("\"message\":\"Secret[text=hush-3]\""), text);
+      var failingText = Web.get(dashboard.port(), "/actor?scope=app&name=failing");
+      assertTrue(failingText.contains("\"message\":\"bad Secret[text=hush-3]\"}"), failingText);
     }
   }
 
@@ -154,7 +156,11 @@ class DashboardTest {
 
       assertTrue(actorText.contains("\"stack\":[\"") && actorText.contains("DashboardTest.java"), actorText);
       assertFalse(actorText.contains("hush"), actorText);
-      assertTrue(Web.get(dashboard.port(), "/actor?scope=app&name=failing").contains("\"stack\":[]}"));
+      var failingText = Web.get(dashboard.port(), "/actor?scope=app&name=failing");
+      assertTrue(failingText.matches("(?s).*\"stack\":\\[],\"lastFailure\":\\{\"time\":\"20[-0-9]+T[:.0-9]+Z\","
+          + "\"type\":\"java.lang.IllegalStateException\",\"stack\":\\[\"[^\"]*DashboardTest.java:.*]},\"history\":\\[]}\\s*"),
+          failingText);
+      assertFalse(failingText.contains("hush"), failingText);
       for (var query : List.of("", "?scope=app&name=unknown", "?scope=other&name=busy"))
         assertTrue(Web.get(dashboard.port(), "/actor" + query).endsWith("\n{}\n"), query);
     }

@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** Tests which actors the page folds into one line. */
 class IdleGroupsTest {
   private static ActorRow row(ActorStats stats, int scope) {
-    return new ActorRow(stats, scope, ActorTrend.first(stats), List.of());
+    return new ActorRow(stats, scope, ActorTrend.first(stats));
   }
 
   private static List<ActorRow> rows(String prefix, int count, int scope) {
@@ -45,9 +45,10 @@ class IdleGroupsTest {
 
     var groups = new IdleGroups(rows);
 
-    assertEquals("[{\"scope\":0,\"name\":\"session-*\",\"kind\":\"FIBER\",\"actors\":200,\"handled\":400,"
-        + "\"perSecond\":null,\"failed\":200,\"refused\":0},{\"scope\":1,\"name\":\"session-*\","
-        + "\"kind\":\"FIBER\",\"actors\":5,\"handled\":10,\"perSecond\":null,\"failed\":5,\"refused\":0}]",
+    assertEquals(
+        "[{\"scope\":0,\"name\":\"session-*\",\"kind\":\"FIBER\",\"actors\":200,\"working\":0,\"waiting\":0,\"handled\":400,"
+            + "\"perSecond\":null,\"failed\":200,\"refused\":0},{\"scope\":1,\"name\":\"session-*\","
+            + "\"kind\":\"FIBER\",\"actors\":5,\"working\":0,\"waiting\":0,\"handled\":10,\"perSecond\":null,\"failed\":5,\"refused\":0}]",
         JsonText.of(groups.maps()));
     assertEquals(List.of(0, 1, -1),
         List.of(groups.indexOf(rows.get(7)), groups.indexOf(rows.get(200)), groups.indexOf(rows.getLast())));
@@ -57,9 +58,27 @@ class IdleGroupsTest {
   void groupHasRateOfItsActorsOnceItIsKnown() {
     var idle = Stats.of("web/1").withHandled(7).get();
     var trend = ActorTrend.first(idle).next(idle, 10_000_000_000L);
-    var rows = IntStream.range(0, 5).mapToObj(i -> new ActorRow(idle, 0, trend, List.of())).toList();
+    var rows = IntStream.range(0, 5).mapToObj(i -> new ActorRow(idle, 0, trend)).toList();
 
     assertEquals(0.0, new IdleGroups(rows).maps().getFirst().get("perSecond"));
+  }
+
+  @Test
+  void connectionsOfServerAreOneGroupWhileTheyWork() {
+    var rows = new ArrayList<ActorRow>();
+    rows.add(row(Stats.of("web/1").withState(ActorState.AWAITING_STEP).get(), 0));
+    rows.add(row(Stats.of("web/2").withState(ActorState.BUSY).withMessageType("GET /orders/{id}").withQueued(1)
+        .withBusyFor(Duration.ofSeconds(1)).get(), 0));
+    var stuck = Stats.of("web/3").withMessageType("GET /stuck").withBusyFor(Duration.ofMinutes(1)).get();
+    rows.add(new ActorRow(stuck, 0, ActorTrend.first(stuck).withProblems(List.of(ActorProblem.STUCK), 0)));
+    rows.add(row(Stats.of("sold/1").withState(ActorState.BUSY).withMessageType("Order").get(), 0));
+    rows.add(row(Stats.of("sold/2").get(), 0));
+
+    var groups = new IdleGroups(rows);
+
+    assertEquals(List.of(0, 0, -1, -1, -1), rows.stream().map(groups::indexOf).toList());
+    assertTrue(JsonText.of(groups.maps()).startsWith("[{\"scope\":0,\"name\":\"web/*\",\"kind\":\"FIBER\","
+        + "\"actors\":2,\"working\":1,\"waiting\":1,"), groups.maps()::toString);
   }
 
   @Test
@@ -70,7 +89,7 @@ class IdleGroupsTest {
     var groups = new IdleGroups(rows);
 
     assertEquals(
-        "[{\"scope\":0,\"name\":\"\",\"kind\":\"FIBER\",\"actors\":20,\"handled\":0,\"perSecond\":null,\"failed\":0,"
+        "[{\"scope\":0,\"name\":\"\",\"kind\":\"FIBER\",\"actors\":20,\"working\":0,\"waiting\":0,\"handled\":0,\"perSecond\":null,\"failed\":0,"
             + "\"refused\":0}]",
         JsonText.of(groups.maps()));
     assertEquals(-1, groups.indexOf(rows.getFirst()));
@@ -85,13 +104,13 @@ class IdleGroupsTest {
     assertFalse(row(Stats.of("x").withBusyFor(Duration.ofNanos(1)).get(), 0).isQuiet());
     assertFalse(row(Stats.of("x").withState(ActorState.READY).get(), 0).isQuiet());
     assertTrue(row(Stats.of("x").withState(ActorState.AWAITING_STEP).get(), 0).isQuiet());
-    assertFalse(new ActorRow(idle, 0, ActorTrend.first(idle), List.of(ActorProblem.FAILING)).isQuiet());
+    assertFalse(new ActorRow(idle, 0, ActorTrend.first(idle).withProblems(List.of(ActorProblem.FAILING), 0)).isQuiet());
 
     var trend = ActorTrend.first(Stats.of("x").withHandled(6).get()).next(idle, 1_000_000_000);
     for (int second = 0; second < 10; second++) {
-      assertFalse(new ActorRow(idle, 0, trend, List.of()).isQuiet());
+      assertFalse(new ActorRow(idle, 0, trend).isQuiet());
       trend = trend.next(idle, 1_000_000_000);
     }
-    assertTrue(new ActorRow(idle, 0, trend, List.of()).isQuiet());
+    assertTrue(new ActorRow(idle, 0, trend).isQuiet());
   }
 }

@@ -93,9 +93,9 @@ class PageTest {
     openDashboard(); // has not seen the failure, which would be a problem
 
     show("?theme=light");
-    assertEquals("echo FIBER ○ idle – 0 1,234 – ▲ 1 0", row("echo"));
+    assertEquals("echo FIBER ○ idle – 0 1,234 – 1 0", row("echo"));
     assertEquals("quiet FIBER ○ idle – 0 0 – 0 0", row("quiet"));
-    assertEquals("below 1 actor 0 1,234 – ▲ 1 0", row("below"));
+    assertEquals("below 1 actor 0 1,234 – 1 0", row("below"));
     assertEquals("1,234", chromium.value("cards[1].number.innerText"));
     assertEquals("1", chromium.value("document.querySelector('[data-reason=failed] dd').innerText"));
     assertTrue(chromium.value("byId('letters').innerText").contains("failed · String · IllegalStateException"));
@@ -103,7 +103,7 @@ class PageTest {
     var lightColor = background();
 
     show("?theme=dark");
-    assertEquals("echo FIBER ○ idle – 0 1,234 – ▲ 1 0", row("echo"));
+    assertEquals("echo FIBER ○ idle – 0 1,234 – 1 0", row("echo"));
     assertNotEquals(lightColor, background());
     assertTrue(chromium.takePicture().length > 10_000);
   }
@@ -174,11 +174,12 @@ class PageTest {
     assertEquals("▲ 1 stuck: till", chromium.value("byId('alarm').innerText"));
     assertEquals("Problems,till",
         chromium.value("[0, 1].map(i => byId('rows').rows[i].cells[0].firstChild.textContent)"));
-    assertTrue(row("tillapp").contains("▲ stuck · handles String"), row("tillapp"));
+    assertTrue(row("tillapp").matches(".*▲ stuck since (20[-0-9]+ )?[0-9:]{8} · handles String.*"), row("tillapp"));
 
     chromium.value("[...document.querySelectorAll('#rows tr.group')][0].click()");
     assertEquals("204", chromium.value("byId('rows').rows.length")); // the actors of the group, and four other lines
     gate.countDown();
+    chromium.until("/stuck until (20[-0-9]+ )?[0-9:]{8} · idle/.test(byId('rows').innerText)");
     chromium.until("byId('alarm').className === 'good'");
   }
 
@@ -204,10 +205,53 @@ class PageTest {
     chromium.until("byId('stack').innerText.includes('PageTest.java')");
     assertEquals("till", chromium.value("byId('details-name').innerText"));
     var state = chromium.value("byId('details-state').innerText");
-    assertTrue(state.startsWith("app · ▲ stuck · handles String · busy for "), state);
+    assertTrue(state.matches("app · ▲ stuck since (20[-0-9]+ )?[0-9:]{8} · handles String · busy for .*"), state);
+    assertEquals("true", chromium.value("byId('failure').hidden"));
 
     chromium.value("dispatchEvent(new KeyboardEvent('keydown', {key: 'Escape'}))");
     assertEquals("true", chromium.value("byId('details').hidden"));
+  }
+
+  @Test
+  void clickOnFailingActorShowsTimeClassAndLinesOfItsLastFailure() throws Exception {
+    var printer = scope.named("printer").onFailure(FailurePolicy.resume().withoutLog()).newActor((String text) -> {
+      throw new IllegalStateException("hush");
+    });
+    show("");
+    printer.sendMessage("x");
+    chromium.until("statistics.problems.failing === 1");
+    assertTrue(row("printerapp").contains("▲ failing · idle"), row("printerapp"));
+
+    chromium.value("byId('rows').rows[1].cells[1].click()");
+
+    chromium.until("byId('failure-stack').innerText.includes('PageTest.java')");
+    var text = chromium.value("byId('failure-text').innerText");
+    assertTrue(text.matches("last failure at (20[-0-9]+ )?[0-9:]{8}: java.lang.IllegalStateException"), text);
+    assertEquals("PageTest.java", chromium.value("byId('failure-stack').innerText.match(/PageTest.java/)[0]"));
+    assertEquals("false", chromium.value("document.body.innerText.includes('hush')"));
+    assertEquals("a.b.C.d(C.java:1) T$$Lambda/0x01.run(Unknown Source)", chromium.value(
+        "frames(['java.base@25/a.b.C.d(C.java:1)', 'T$$Lambda/0x01.run(Unknown Source)']).replace('\\n', ' ')"));
+  }
+
+  @Test
+  void countIsRedOnlyIfItHasRisenWithinLastMinute() throws Exception {
+    show("");
+
+    // in one script, because the server sends a snapshot each second
+    assertEquals("7 number|▲ 7 number bad", chromium.value("[undefined, true].map(recent => recentCount(7, recent)"
+        + ".join(' ')).join('|')"));
+    assertEquals("9 |9 bad", chromium.value("[[], ['timing out']].map(problems => routeColumns.find(column => "
+        + "column.title === '504').cell({timedOut: 9, problems}).join(' ')).join('|')"));
+  }
+
+  @Test
+  void chartsBeginWithPointsOfServer() throws Exception {
+    show("");
+
+    assertEquals("≤ 9 in 60 s|≤ 0.5 in 60 s", chromium.value("(showCharts([{secondsAgo: 60, refused: 0, failed: 0, "
+        + "waiting: 3}, {secondsAgo: 40, refused: 0, failed: 10, waiting: 9}], [{time: Date.now(), refused: 0, "
+        + "failed: 10, waiting: 4}]), [charts[2].range.innerText, charts[1].range.innerText].join('|')"
+        + ".replaceAll('1 min', '60 s'))"));
   }
 
   @Test
@@ -271,9 +315,9 @@ class PageTest {
     for (int width : new int[] {1200, 390}) {
       chromium.setSize(width, 844);
       chromium.until("innerWidth === " + width);
-      assertEquals("▲ restarting, failing · is suspended after a failure,▲ stuck · handles String",
-          chromium
-              .value("[...document.querySelectorAll('tr.ill')].map(row => row.cells[2].innerText).toSorted().join()"));
+      assertEquals("▲ restarting, failing · is suspended after a failure,▲ stuck since · handles String",
+          chromium.value("[...document.querySelectorAll('tr.ill')].map(row => row.cells[2].innerText"
+              + ".replace(/since .*? ·/, 'since ·')).toSorted().join()"));
       assertEquals("", chromium.value(CUT_CELLS_SCRIPT), "at a width of " + width);
       assertEquals("" + width, chromium.value("document.documentElement.scrollWidth"));
     }

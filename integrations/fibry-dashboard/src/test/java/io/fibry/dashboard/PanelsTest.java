@@ -109,7 +109,7 @@ class PanelsTest {
       assertTrue(firstText.contains("\"cutOff\":0,\"routeCount\":3,\"routes\":["), firstText);
       assertTrue(firstText.contains("{\"route\":\"GET /orders/{id}\",\"answered\":1,\"perSecond\":null,\"working\":0,"
           + "\"maxWorkMillis\":0,\"upgraded\":0,\"successful\":1,\"redirected\":0,\"clientErrors\":0,"
-          + "\"serverErrors\":0,\"unavailable\":0,\"p50Millis\":null,\"p50Range\":[null,null],\"p99Millis\":null,"
+          + "\"serverErrors\":0,\"timedOut\":0,\"unavailable\":0,\"p50Millis\":null,\"p50Range\":[null,null],\"p99Millis\":null,"
           + "\"p99Range\":[null,null],\"maxRange\":[null,null],\"openWebSockets\":0}"), firstText);
       assertFalse(firstText.contains("\"route\":\"none\""), firstText);
       assertTrue(firstText.matches("(?s).*\\{\"title\":\"api\",\"working\":0,\"waiting\":0,\"maxExchanges\":1024,"
@@ -122,9 +122,9 @@ class PanelsTest {
       assertTrue(text.matches("(?s).*GET /orders/\\{id}\",\"answered\":3,\"perSecond\":1.0,\"working\":0,"
           + "\"maxWorkMillis\":0,\"upgraded\":0,\"successful\":3,.*\"p50Millis\":[0-9.]+,"
           + "\"p50Range\":\\[[0-9.]+,[0-9.]+],\"p99Millis\":[0-9.]+,.*\"openWebSockets\":0},.*"), text);
-      assertTrue(text.matches("(?s).*GET /broken\",[^}]*\"serverErrors\":1,\"unavailable\":0,[^}]*"
+      assertTrue(text.matches("(?s).*GET /broken\",[^}]*\"serverErrors\":1,\"timedOut\":0,\"unavailable\":0,[^}]*"
           + "\"problems\":\\[\"failing\"]}.*"), text);
-      assertTrue(text.matches("(?s).*GET /busy\",[^}]*\"serverErrors\":0,\"unavailable\":1,[^}]*"
+      assertTrue(text.matches("(?s).*GET /busy\",[^}]*\"serverErrors\":0,\"timedOut\":0,\"unavailable\":1,[^}]*"
           + "\"problems\":\\[\"unavailable\"]}.*"), text);
       var routes =
           Pattern.compile("\"route\":\"([^\"]+)\"").matcher(text).results().map(match -> match.group(1)).toList();

@@ -21,7 +21,7 @@ final class Pictures {
         var dashboard = Dashboard.open(shop.scope(), 0, shop::withPanels);
         var chromium = new Chromium(profile)) {
       shop.open();
-      chromium.setSize(1200, 960);
+      chromium.setSize(1200, 1600);
       chromium.open(dashboard.uri());
       // several calls, because each call must take less than a minute
       for (int elapsedSeconds = 1; elapsedSeconds <= seconds; elapsedSeconds += 20)

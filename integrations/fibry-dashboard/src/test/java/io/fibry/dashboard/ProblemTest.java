@@ -25,7 +25,7 @@ class ProblemTest {
   }
 
   private static List<ActorProblem> problems(ActorStats stats, ActorTrend trend) {
-    return ActorProblem.of(stats, trend, LIMIT, WAITING_LIMIT);
+    return trend.presentProblems(stats, LIMIT, WAITING_LIMIT);
   }
 
   private static List<ActorProblem> problemsAtFirst(Stats stats) {
@@ -91,6 +91,25 @@ class ProblemTest {
     return problems(actor().get(), trend).contains(ActorProblem.GROWING);
   }
 
+  private static ActorTrend next(ActorTrend trend, int queued, int seconds) {
+    var next = trend;
+    for (int second = 0; second < seconds; second++) next = next.next(actor().withQueued(queued).get(), SECOND);
+    return next;
+  }
+
+  @Test
+  void growthWithPausesIsOneProblem() {
+    var trend = ActorTrend.first(actor().withQueued(10).get());
+    for (int second = 0; !isGrowing(trend); second++)
+      trend = trend.next(actor().withQueued(10 + second).get(), SECOND);
+
+    int queued = 50;
+    for (int round = 0; round < 50; round++) {
+      trend = next(trend, queued += 1, 20); // grows by one message in 20 seconds
+      assertTrue(isGrowing(trend), "round " + round);
+    }
+  }
+
   @Test
   void queueThatGrowsForHalfMinuteIsProblem() {
     var trend = ActorTrend.first(actor().withQueued(10).get());
@@ -99,8 +118,11 @@ class ProblemTest {
       trend = trend.next(actor().withQueued(12 + seconds).get(), SECOND);
     assertEquals(30, seconds);
 
-    for (int second = 0; second < 20; second++) trend = trend.next(actor().withQueued(40).get(), SECOND);
-    assertFalse(isGrowing(trend), "a queue that grows no longer");
+    trend = next(trend, 40, 30);
+    assertTrue(isGrowing(trend), "a queue that has paused for less than half a minute");
+    assertFalse(isGrowing(next(trend, 40, 20)), "a queue that grows no longer");
+    assertFalse(isGrowing(next(trend, 19, 21)), "a queue that has fallen to half of its length");
+    assertFalse(isGrowing(next(trend, 0, 1)), "an empty queue");
   }
 
   @ParameterizedTest
@@ -114,8 +136,7 @@ class ProblemTest {
     }
     assertEquals(70, seconds);
 
-    for (int second = 0; second < 20; second++) trend = trend.next(actor().withQueued(899).get(), SECOND);
-    assertFalse(isGrowing(trend), "a queue that grows no longer");
+    assertFalse(isGrowing(next(trend, 899, 50)), "a queue that grows no longer");
   }
 
   @Test
@@ -162,10 +183,82 @@ class ProblemTest {
   @Test
   void trendOfIdleActorIsSameObjectInNextSnapshot() {
     var stats = actor().withHandled(100).get();
-    var trend = ActorTrend.first(stats).next(stats, SECOND);
+    var trend = ActorTrend.first(stats);
+    for (int second = 0; second < 5; second++) trend = trend.next(stats, SECOND);
 
     assertSame(trend, trend.next(stats, SECOND));
     assertTrue(trend.isWorthKeeping());
     assertFalse(ActorTrend.ofNew(actor().get(), SECOND).isWorthKeeping());
+  }
+
+  @Test
+  void rateIsMeanOfFiveToTenSeconds() {
+    var trend = ActorTrend.first(actor().get());
+    assertEquals(Double.NaN, trend.perSecond());
+    long handled = 0;
+    for (int second = 1; second < 60; second++) {
+      if (second % 2 == 0) handled += 20; // no message in each other second
+      trend = trend.next(actor().withHandled(handled).get(), SECOND);
+      double perSecond = trend.perSecond();
+      if (second >= 5) assertTrue(perSecond >= 8 && perSecond <= 12, "after " + second + " s: " + perSecond);
+    }
+
+    for (int second = 0; second < 10; second++) trend = trend.next(actor().withHandled(handled).get(), SECOND);
+    assertEquals(0.0, trend.perSecond());
+    trend = trend.next(actor().withHandled(handled + 60).get(), SECOND);
+    assertTrue(trend.perSecond() >= 6 && trend.perSecond() <= 12, trend::toString);
+  }
+
+  /** Returns the trend, with the problems that the page shows, after some snapshots. */
+  private static ActorTrend shown(ActorTrend trend, Stats stats, int seconds) {
+    var next = trend;
+    for (int second = 0; second < seconds; second++) {
+      next = next.next(stats.get(), SECOND);
+      next = next.withProblems(problems(stats.get(), next), SECOND);
+    }
+    return next;
+  }
+
+  @Test
+  void valueThatVariesAroundLimitIsOneProblem() {
+    var trend = ActorTrend.first(actor().get());
+    for (int second = 0; second < 60; second++) {
+      var wait = second % 3 == 0 ? WAITING_LIMIT : WAITING_LIMIT.minusSeconds(1);
+      trend = shown(trend, actor().withQueued(1).withOldestWaiting(wait), 1);
+      assertEquals(List.of(ActorProblem.BACKLOGGED), trend.problems().list());
+    }
+
+    trend = shown(trend, actor(), 7);
+    assertEquals(List.of(ActorProblem.BACKLOGGED), trend.problems().list());
+    assertEquals(List.of(), shown(trend, actor(), 1).problems().list());
+  }
+
+  @Test
+  void endedProblemIsShownWithTimeSinceItsEnd() {
+    var trend = shown(ActorTrend.first(actor().get()), actor().withBusyFor(LIMIT), 1);
+    assertEquals("[stuck]", shownText(trend));
+
+    trend = shown(trend, actor(), 1);
+
+    assertEquals("[stuck]{stuck=1000}", shownText(trend));
+    assertTrue(trend.isWorthKeeping());
+  }
+
+  private static String shownText(ActorTrend trend) {
+    var map = new ActorRow(actor().get(), 0, trend).asMap(false, -1);
+    return map.get("problems") + (map.containsKey("endedMillisAgo") ? map.get("endedMillisAgo").toString() : "");
+  }
+
+  @Test
+  void countsAreMarkedForOneMinute() {
+    var before = ActorTrend.first(actor().withFailed(3).withRefused(5).get());
+    var stats = actor().withFailed(4).withRefused(5);
+    assertFalse(new ActorRow(stats.get(), 0, before).asMap(false, -1).containsKey("hasFailedRecently"));
+
+    var row = new ActorRow(stats.get(), 0, shown(before, stats, 60)).asMap(false, -1);
+    assertEquals(true, row.get("hasFailedRecently"));
+    assertFalse(row.containsKey("hasRefusedRecently"));
+    row = new ActorRow(stats.get(), 0, shown(before, stats, 61)).asMap(false, -1);
+    assertFalse(row.containsKey("hasFailedRecently"));
   }
 }

@@ -26,7 +26,7 @@ class RouteTrendTest {
     long successful = fast + slow - serverErrors - unavailable;
     var times = new ResponseTimes(List.of(new TimeBucket(Duration.ofMillis(10), fast),
         new TimeBucket(Duration.ofMillis(100), fast + slow)), fast + slow, Duration.ofMillis(10 * fast + 100 * slow));
-    return new RouteStats(route, new ResponseCounts(0, successful, 0, 0, serverErrors, unavailable), times,
+    return new RouteStats(route, new ResponseCounts(0, successful, 0, 0, serverErrors, 0, unavailable), times,
         Map.of(Outcome.SUCCESS, times), 0);
   }
 
@@ -43,11 +43,11 @@ class RouteTrendTest {
   }
 
   private static List<String> problems(RouteTrend trend) {
-    return trend.problems(LIMITS).stream().map(RouteProblem::toString).toList();
+    return trend.problems().list().stream().map(RouteProblem::toString).toList();
   }
 
   private static List<Object> ratesAndTimes(RouteTrend trend) {
-    var map = trend.asMap(LIMITS);
+    var map = trend.asMap();
     return List.of(map.get("perSecond"), map.get("p50Millis"), map.get("p99Millis"));
   }
 
@@ -65,10 +65,10 @@ class RouteTrendTest {
   void percentilesLeaveOutRefusalsAndFailures() {
     var none = new ResponseTimes(List.of(new TimeBucket(Duration.ofSeconds(2), 0)), 0, Duration.ZERO);
     var successes = new ResponseTimes(List.of(new TimeBucket(Duration.ofSeconds(2), 4)), 4, Duration.ofSeconds(4));
-    var before = new RouteStats("/", new ResponseCounts(0, 0, 0, 0, 0, 0), none, Map.of(Outcome.SUCCESS, none), 0);
-    var onlyRefused = new RouteStats("/", new ResponseCounts(0, 0, 0, 0, 0, 4), successes,
+    var before = new RouteStats("/", new ResponseCounts(0, 0, 0, 0, 0, 0, 0), none, Map.of(Outcome.SUCCESS, none), 0);
+    var onlyRefused = new RouteStats("/", new ResponseCounts(0, 0, 0, 0, 0, 0, 4), successes,
         Map.of(Outcome.SUCCESS, none, Outcome.UNAVAILABLE, successes), 0);
-    var both = new RouteStats("/", new ResponseCounts(0, 4, 0, 0, 0, 4), successes.plus(successes),
+    var both = new RouteStats("/", new ResponseCounts(0, 4, 0, 0, 0, 0, 4), successes.plus(successes),
         Map.of(Outcome.SUCCESS, successes, Outcome.UNAVAILABLE, successes), 0);
 
     var trend = next(first(before), onlyRefused, SECOND);
@@ -82,7 +82,7 @@ class RouteTrendTest {
     for (int second = 1; second <= 300; second++) {
       trend = next(trend, stats(second, 0, 0, 0), SECOND);
       long seconds = trend.recentlyAnswered(); // one exchange a second
-      assertEquals(1.0, trend.asMap(LIMITS).get("perSecond"));
+      assertEquals(1.0, trend.asMap().get("perSecond"));
       if (second >= 30 && (seconds < 30 || seconds >= 60)) assertEquals("30 to 59 seconds", seconds + " seconds");
     }
   }
@@ -96,6 +96,33 @@ class RouteTrendTest {
     assertEquals(List.of("failing"), problems(next(trend, stats(1_000, 0, 10, 0), SECOND)));
     assertEquals(List.of("unavailable"), problems(next(trend, stats(1_000, 0, 0, 10), SECOND)));
     assertEquals(List.of("failing", "unavailable"), problems(next(trend, stats(2, 0, 1, 1), SECOND)));
+  }
+
+  @Test
+  void responsesWithStatus504AreProblemOfTheirOwn() {
+    var trend = next(first(timedOut(0)), timedOut(3), SECOND);
+
+    assertEquals(List.of("timing out"), problems(trend));
+    assertEquals(List.of(2L, 3L), List.of(trend.asMap().get("serverErrors"), trend.asMap().get("timedOut")));
+  }
+
+  /** Returns statistics with two responses with the status 500, and some with the status 504. */
+  private static RouteStats timedOut(long timedOut) {
+    var stats = stats(0, 0, 0, 0);
+    var times = new ResponseTimes(stats.times().buckets(), 2 + timedOut, Duration.ZERO);
+    return new RouteStats("GET /", new ResponseCounts(0, 0, 0, 0, 2 + timedOut, timedOut, 0), times,
+        Map.of(Outcome.SUCCESS, stats.times()), 0);
+  }
+
+  @Test
+  void shareOfErrorsThatVariesAroundLimitIsOneProblem() {
+    var trend = next(first(stats(0, 0, 0, 0)), stats(100, 0, 1, 0), SECOND);
+    for (int second = 0; second < 9; second++) {
+      assertEquals(List.of("failing"), problems(trend));
+      trend = next(trend, stats(101, 0, 1, 0), SECOND);
+    }
+    assertEquals(List.of("failing"), problems(trend));
+    assertEquals(List.of(), problems(next(trend, stats(101, 0, 1, 0), SECOND)));
   }
 
   @Test
@@ -113,7 +140,7 @@ class RouteTrendTest {
     var trend = next(first(stats(0, 0, 0, 0)), stats(1, 0, 1, 0), SECOND);
     assertEquals(List.of("failing"), problems(trend));
 
-    for (int second = 0; second < 60; second++) trend = next(trend, stats(1, 0, 1, 0), SECOND);
+    for (int second = 0; second < 70; second++) trend = next(trend, stats(1, 0, 1, 0), SECOND);
 
     assertEquals(List.of(), problems(trend));
   }
@@ -124,7 +151,8 @@ class RouteTrendTest {
     var times = new ResponseTimes(List.of(new TimeBucket(Duration.ofSeconds(1), fast),
         new TimeBucket(Duration.ofMillis(2_500), fast + slow),
         new TimeBucket(Duration.ofSeconds(10), fast + slow + slower)), count, Duration.ofSeconds(count));
-    return new RouteStats("GET /", new ResponseCounts(0, count, 0, 0, 0, 0), times, Map.of(Outcome.SUCCESS, times), 0);
+    return new RouteStats("GET /", new ResponseCounts(0, count, 0, 0, 0, 0, 0), times, Map.of(Outcome.SUCCESS, times),
+        0);
   }
 
   @Test
@@ -136,14 +164,14 @@ class RouteTrendTest {
     assertEquals(List.of(), problems(next(trend, times(199, 1, 0, 0), SECOND)));
     assertEquals(List.of("slow"), problems(next(trend, times(198, 1, 1, 0), SECOND)));
     assertEquals(List.of(), problems(next(trend, times(8, 0, 0, 2), SECOND)), "event streams");
-    assertEquals(List.of(), next(trend, times(0, 2, 0, 0), SECOND)
-        .problems(new RouteLimits(Duration.ofSeconds(10), Duration.ofMillis(1_001)))); // rounded up to 2.5 s
-    assertEquals(List.of(), next(trend, times(0, 0, 9, 0), SECOND)
-        .problems(new RouteLimits(Duration.ofSeconds(10), Duration.ofHours(1))));
+    var limits = new RouteLimits(Duration.ofSeconds(10), Duration.ofMillis(1_001)); // rounded up to 2.5 s
+    assertEquals(List.of(), problems(trend.next(times(0, 2, 0, 0), RouteWork.NONE, limits, SECOND)));
+    limits = new RouteLimits(Duration.ofSeconds(10), Duration.ofHours(1));
+    assertEquals(List.of(), problems(trend.next(times(0, 0, 9, 0), RouteWork.NONE, limits, SECOND)));
   }
 
   @Test
-  void routeWithLongExchangeIsStuckAndThenSlowForOneMinute() {
+  void routeWithLongExchangeIsStuckAndThenSlow() {
     var long10 = new RouteWork(1, LIMITS.handling());
     var stats = times(0, 0, 0, 0);
     assertEquals(List.of("stuck"), problems(RouteTrend.first(stats, long10, LIMITS)));
@@ -152,23 +180,23 @@ class RouteTrendTest {
 
     var trend = first(stats).next(stats, long10, LIMITS, SECOND);
     assertEquals(List.of("stuck"), problems(trend));
-    for (int second = 1; second < 60; second++) {
+    for (int second = 1; second < 69; second++) {
       trend = next(trend, stats, SECOND);
-      assertEquals(List.of("slow"), problems(trend));
+      assertEquals(second < 10 ? List.of("stuck", "slow") : List.of("slow"), problems(trend));
     }
     assertEquals(List.of(), problems(next(trend, stats, SECOND)));
   }
 
   @Test
   void timesAreShownByTheirBuckets() {
-    var map = next(first(times(0, 0, 0, 0)), times(60, 40, 0, 0), SECOND).asMap(LIMITS);
+    var map = next(first(times(0, 0, 0, 0)), times(60, 40, 0, 0), SECOND).asMap();
     assertEquals(List.of(List.of(0.0, 1_000.0), List.of(1_000.0, 2_500.0), List.of(1_000.0, 2_500.0)),
         List.of(map.get("p50Range"), map.get("p99Range"), map.get("maxRange")));
 
-    var longest = next(first(times(0, 0, 0, 0)), times(199, 0, 0, 1), SECOND).asMap(LIMITS);
+    var longest = next(first(times(0, 0, 0, 0)), times(199, 0, 0, 1), SECOND).asMap();
     assertEquals("[[0.0,1000.0],[10000.0,null]]",
         JsonText.of(List.of(longest.get("p99Range"), longest.get("maxRange"))));
-    assertEquals("[null,null]", JsonText.of(first(times(1, 0, 0, 0)).asMap(LIMITS).get("maxRange")));
+    assertEquals("[null,null]", JsonText.of(first(times(1, 0, 0, 0)).asMap().get("maxRange")));
   }
 
   @Test
@@ -176,7 +204,7 @@ class RouteTrendTest {
     var rows = new ArrayList<ActorRow>();
     for (var name : List.of("web/1", "web/2", "other/1", "web/3")) {
       var stats = Stats.of(name).withMessageType("GET /").withBusyFor(Duration.ofSeconds(rows.size())).get();
-      rows.add(new ActorRow(stats, 0, ActorTrend.first(stats), List.of()));
+      rows.add(new ActorRow(stats, 0, ActorTrend.first(stats)));
     }
 
     assertEquals(Map.of("GET /", new RouteWork(2, Duration.ofSeconds(3))), RouteWork.of("web", rows));
@@ -202,7 +230,8 @@ class RouteTrendTest {
     var before = List.of(stats("/a", 0, 0, 0, 0), stats("/slow", 0, 0, 0, 0), stats("/failing", 0, 0, 0, 0));
     var times = new ResponseTimes(List.of(new TimeBucket(Duration.ofSeconds(1), 0),
         new TimeBucket(Duration.ofSeconds(3), 5)), 5, Duration.ofSeconds(10));
-    var slow = new RouteStats("/slow", new ResponseCounts(0, 5, 0, 0, 0, 0), times, Map.of(Outcome.SUCCESS, times), 0);
+    var slow =
+        new RouteStats("/slow", new ResponseCounts(0, 5, 0, 0, 0, 0, 0), times, Map.of(Outcome.SUCCESS, times), 0);
 
     var routes = routes(before, List.of(stats("/a", 9, 9, 0, 0), slow, stats("/failing", 5, 0, 5, 0)));
 
@@ -212,8 +241,9 @@ class RouteTrendTest {
   /** Returns the routes in the order in which the page shows them. */
   private static List<Object> routes(List<RouteStats> before, List<RouteStats> after) {
     var load = new ServerLoad(0, 0, 1, 0, 0);
-    var rows = (List<?>) RoutesSample.first("api", load, before, Map.of(), LIMITS).next(load, after, Map.of(), SECOND)
-        .asMap().get("routes");
+    var rows =
+        (List<?>) RoutesSample.first("api", load, before, Map.of(), LIMITS).next(load, after, Map.of(), LIMITS, SECOND)
+            .asMap().get("routes");
     return rows.stream().<Object>map(row -> ((Map<?, ?>) row).get("route")).toList();
   }
 }

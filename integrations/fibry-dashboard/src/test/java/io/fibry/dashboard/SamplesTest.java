@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
+import io.fibry.FailurePolicy;
 import io.fibry.net.HttpRoutes;
 import io.fibry.net.HttpServer;
 import io.fibry.support.Intercepted;
@@ -68,9 +69,27 @@ class SamplesTest {
       var text = statistics(dashboard);
 
       assertTrue(text.contains("\"perSecond\":{\"sent\":15.0,\"handled\":15.0,\"unhandled\":0.0}"), text);
-      assertTrue(row(text, "echo").contains("\"handled\":50,\"perSecond\":15.0,"), text);
+      assertTrue(row(text, "echo").contains("\"handled\":50,\"perSecond\":4.2,"), text);
       assertTrue(text.matches("(?s).*\"route\":\"GET /\",\"answered\":1,\"perSecond\":0.1,.*"), text);
       assertFalse(text.contains("\"history\""), text);
+    }
+  }
+
+  @Test
+  void failureSoonAfterFirstSampleIsProblem() throws Exception {
+    var failing = scope.named("failing").onFailure(FailurePolicy.resume().withoutLog()).newActor((String text) -> {
+      throw new IllegalStateException("planned");
+    });
+    try (var dashboard = open(options -> options)) {
+      failing.sendMessage("x");
+      assertTrue(scope.awaitQuiescence(Patience.LONG));
+
+      for (int i = 0; i < 5; i++) { // the first snapshots are too close to each other for a rate
+        clock.advance(Duration.ofMillis(100));
+        var text = statistics(dashboard);
+        assertTrue(text.contains("\"failing\":1,"), text);
+        if (i < 4) assertTrue(text.contains("\"perSecond\":{\"sent\":null,"), text);
+      }
     }
   }
 

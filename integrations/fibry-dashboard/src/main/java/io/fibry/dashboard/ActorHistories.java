@@ -1,0 +1,53 @@
+package io.fibry.dashboard;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The counts of actors while they had problems in the last ten minutes, so that the charts of such
+ * an actor begin before the page was opened. Has at most one point of an actor for ten seconds, and
+ * at most 250 actors: less than a megabyte. Used by one thread at a time.
+ */
+final class ActorHistories {
+  static final int MAX_POINTS = 60;
+  static final int MAX_ACTORS = ActorRow.MAX_PROBLEM_ROWS;
+  private static final long MIN_DISTANCE_NANOS = Duration.ofSeconds(10).toNanos() * 9 / 10; // timers may be late
+  private static final long MAX_AGE_NANOS = Duration.ofMinutes(10).toNanos();
+
+  private record Point(long nanos, long failed, long refused, long waiting) {}
+
+  private final Map<String, Deque<Point>> points = new HashMap<>(); // by scopes and name; oldest first
+
+  /** Adds a point for each actor with a problem, and forgets old points. */
+  void add(long nanos, List<ActorRow> problemRows) {
+    points.values().removeIf(actorPoints -> nanos - actorPoints.getLast().nanos > MAX_AGE_NANOS);
+    for (var row : problemRows) {
+      var stats = row.stats();
+      var key = key(String.join(" / ", stats.scopes()), stats.name());
+      if (points.size() >= MAX_ACTORS && !points.containsKey(key)) continue;
+      var actorPoints = points.computeIfAbsent(key, any -> new ArrayDeque<>());
+      if (!actorPoints.isEmpty() && nanos - actorPoints.getLast().nanos < MIN_DISTANCE_NANOS) continue;
+      actorPoints.add(new Point(nanos, stats.failed(), stats.refused(), stats.queued()));
+      while (actorPoints.size() > MAX_POINTS || nanos - actorPoints.getFirst().nanos > MAX_AGE_NANOS)
+        actorPoints.removeFirst();
+    }
+  }
+
+  private static String key(String scopeNames, String name) {
+    return scopeNames + "\n" + name;
+  }
+
+  /** Returns a JSON object for each point of an actor, oldest first. */
+  List<Map<String, Object>> maps(String scopeNames, String name, long nowNanos) {
+    var maps = new ArrayList<Map<String, Object>>();
+    for (var point : points.getOrDefault(key(scopeNames, name), new ArrayDeque<>()))
+      maps.add(JsonText.object("secondsAgo", ActorRow.rounded((nowNanos - point.nanos) / 1e9), "failed", point.failed,
+          "refused", point.refused, "waiting", point.waiting));
+    return maps;
+  }
+}
