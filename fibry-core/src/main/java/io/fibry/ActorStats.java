@@ -52,7 +52,7 @@ public record ActorStats(List<String> scopes, String name, String kind, long que
     long handled, long failed, ActorState state, Optional<String> awaited, int busyWorkers, int workers,
     int maxWorkers, String activity, Optional<String> messageType, Duration busyFor, boolean isBusyForExact,
     OptionalInt capacity, long refused,
-    List<StackTraceElement> stack, Optional<Failure> lastFailure) {
+    List<StackTraceElement> stack, Optional<ActorFailure> lastFailure) {
 
   /** The state of an actor at one moment. Later versions may add states. */
   public enum ActorState {
@@ -86,10 +86,10 @@ public record ActorStats(List<String> scopes, String name, String kind, long que
    * scope hides the contents of messages
    * @param stack where the exception was made, the newest call first, at most 50 calls
    */
-  public record Failure(Instant time, String type, Optional<String> message, List<StackTraceElement> stack) {
+  public record ActorFailure(Instant time, String type, Optional<String> message, List<StackTraceElement> stack) {
 
     /** Keeps a copy of the list. */
-    public Failure {
+    public ActorFailure {
       stack = List.copyOf(stack);
     }
   }

@@ -3,7 +3,7 @@ package io.fibry;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.ActorStats.Failure;
+import io.fibry.ActorStats.ActorFailure;
 import io.fibry.pool.Pools;
 import io.fibry.spi.ActorSamples;
 import io.fibry.support.Patience;
@@ -26,7 +26,7 @@ class ActorStatsFailureTest {
     scope.closeWithin(Duration.ZERO);
   }
 
-  private static Optional<Failure> failure(ActorScope scope, String name) {
+  private static Optional<ActorFailure> failure(ActorScope scope, String name) {
     assertTrue(scope.awaitQuiescence(Patience.LONG));
     return scope.actors().stream().filter(stats -> stats.name().equals(name)).findFirst().orElseThrow().lastFailure();
   }

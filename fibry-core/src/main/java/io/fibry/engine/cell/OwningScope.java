@@ -1,7 +1,7 @@
 package io.fibry.engine.cell;
 
 import io.fibry.ActorScope;
-import io.fibry.ActorStats.Failure;
+import io.fibry.ActorStats.ActorFailure;
 import io.fibry.Exitable;
 import io.fibry.engine.jvm.FailureLog;
 import io.fibry.engine.jvm.MessageTexts;
@@ -45,7 +45,7 @@ public abstract class OwningScope {
     /** A failure, first as the exception and then as statistics show it. */
     private static final class KeptFailure {
       private final Instant time;
-      private volatile Object content; // a Throwable until an observer replaces it by its Failure
+      private volatile Object content; // a Throwable until an observer replaces it by its ActorFailure
 
       KeptFailure(Throwable thrown, Instant time) {
         this.content = thrown;
@@ -53,11 +53,11 @@ public abstract class OwningScope {
       }
 
       /** Two observers that read at the same time make equal texts. */
-      Failure read(boolean mayShowMessage) {
+      ActorFailure read(boolean mayShowMessage) {
         if (content instanceof Throwable thrown) content =
-            new Failure(time, thrown.getClass().getName(), mayShowMessage ? message(thrown) : Optional.empty(),
+            new ActorFailure(time, thrown.getClass().getName(), mayShowMessage ? message(thrown) : Optional.empty(),
                 stack(thrown));
-        return (Failure) content;
+        return (ActorFailure) content;
       }
     }
 
@@ -73,7 +73,7 @@ public abstract class OwningScope {
      * Returns the last failure of the actor; empty if it is not known. Runs user code without the
      * monitor.
      */
-    Optional<Failure> find(String actor, boolean mayShowMessage) {
+    Optional<ActorFailure> find(String actor, boolean mayShowMessage) {
       KeptFailure failure;
       synchronized (this) {
         failure = failures.get(actor);
@@ -136,7 +136,7 @@ public abstract class OwningScope {
   }
 
   /** Returns the last failure of an actor with this name; empty if it is not known. */
-  public final Optional<Failure> lastFailure(String actor) {
+  public final Optional<ActorFailure> lastFailure(String actor) {
     var failures = lastFailures;
     return failures == null ? Optional.empty() : failures.find(actor, options().mayShowMessageContents());
   }

@@ -19,9 +19,9 @@ final class ActorHistories {
   private static final long MIN_DISTANCE_NANOS = Duration.ofSeconds(10).toNanos() * 9 / 10; // timers may be late
   private static final long MAX_AGE_NANOS = Duration.ofMinutes(10).toNanos();
 
-  private record Point(long nanos, long failed, long refused, long waiting) {}
+  private record ActorPoint(long nanos, long failed, long refused, long waiting) {}
 
-  private final Map<String, Deque<Point>> points = new HashMap<>(); // by scopes and name; oldest first
+  private final Map<String, Deque<ActorPoint>> points = new HashMap<>(); // by scopes and name; oldest first
 
   /** Adds a point for each actor with a problem, and forgets old points. */
   void add(long nanos, List<ActorRow> problemRows) {
@@ -32,7 +32,7 @@ final class ActorHistories {
       if (points.size() >= MAX_ACTORS && !points.containsKey(key)) continue;
       var actorPoints = points.computeIfAbsent(key, any -> new ArrayDeque<>());
       if (!actorPoints.isEmpty() && nanos - actorPoints.getLast().nanos < MIN_DISTANCE_NANOS) continue;
-      actorPoints.add(new Point(nanos, stats.failed(), stats.refused(), stats.queued()));
+      actorPoints.add(new ActorPoint(nanos, stats.failed(), stats.refused(), stats.queued()));
       while (actorPoints.size() > MAX_POINTS || nanos - actorPoints.getFirst().nanos > MAX_AGE_NANOS)
         actorPoints.removeFirst();
     }

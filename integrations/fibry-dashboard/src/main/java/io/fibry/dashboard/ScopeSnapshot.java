@@ -213,7 +213,7 @@ final class ScopeSnapshot {
     return "{}";
   }
 
-  private Map<String, Object> asMap(ActorStats.Failure failure) {
+  private Map<String, Object> asMap(ActorStats.ActorFailure failure) {
     var map = JsonText.object("time", failure.time(), "type", failure.type(), "stack", failure.stack());
     if (options.messageTexts) failure.message().ifPresent(text -> map.put("message", text));
     return map;

@@ -184,7 +184,7 @@ const waiting = row => number(row.waiting) + (isOld(row) ? ' · ≥ ' + duration
 const recentCount = (count, isRecent) => dim((isRecent ? '▲ ' : '') + number(count), count === 0, isRecent ? ' bad' : '');
 const columns = [
   {title: 'Actor', key: row => row.name},
-  {title: 'Kind', key: row => row.kind, cell: row => [row.kind, 'muted']},
+  {title: 'Kind', key: row => row.kind, cell: row => [row.kind.replaceAll('_', ' '), 'muted']},
   {title: 'Does', key: row => row.doing, cell: does},
   {title: 'Busy for', key: row => row.busyMillis,
     cell: row => dim(busy(row), row.busyMillis === 0, has(row, 'stuck') ? ' bad' : '')},
@@ -273,7 +273,7 @@ function newLine() {
 
 /** Returns the text and the class of a cell of a line that is no actor. */
 function totalsCell(column, line) {
-  if (column.title === 'Kind') return [line.kind ?? '', 'muted'];
+  if (column.title === 'Kind') return [(line.kind ?? '').replaceAll('_', ' '), 'muted'];
   if (column.title === 'Does') return [line.count ?? '', line.type === 'group' ? 'idle' : ''];
   return column.title === 'Busy for' || !line.totals ? ['', ''] : column.cell(line.totals);
 }
@@ -635,7 +635,7 @@ const topicColumns = [
   {title: 'Published', cell: line => line.published === undefined ? ['', ''] : count(line.published)},
   {title: 'Delivered', cell: line => count(line.delivered)},
   {title: 'Waiting', cell: line => line.waiting === null ? ['–', 'zero'] : count(line.waiting)},
-  {title: 'Lost', cell: line => [(line.lost ? '▲ ' : '') + count(line.lost)[0], line.isLosing ? 'bad' : line.lost ? '' : 'zero']},
+  {title: 'Lost', cell: line => [(line.isLosing ? '▲ ' : '') + count(line.lost)[0], line.isLosing ? 'bad' : line.lost ? '' : 'zero']},
 ];
 for (const column of topicColumns) {
   const cell = made('th', column.title === 'Topic' ? '' : 'number muted', column.title);
