@@ -24,7 +24,12 @@ final class NamedMessages {
 
   record Note(int sender, int number) implements Entry {}
 
-  record Count(int sender, int number) implements Entry, Request<Count, Done> {}
+  /** A request whose sender and decoding thread let other threads run. */
+  record Count(int sender, int number) implements Entry, Request<Count, Done> {
+    Count {
+      Thread.yield();
+    }
+  }
 
   /** The numbers of a sender that must arrive, and of cancelled requests, which may arrive. */
   record Sent(List<Integer> numbers, List<Integer> cancelled, List<Future<Done>> answers) {}

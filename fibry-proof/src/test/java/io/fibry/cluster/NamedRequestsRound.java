@@ -3,7 +3,10 @@ package io.fibry.cluster;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.fibry.Actor;
+import io.fibry.ActorContext;
+import io.fibry.ActorScope;
 import io.fibry.ActorStoppedException;
+import io.fibry.Request;
 import io.fibry.cluster.NamedMessages.Count;
 import io.fibry.cluster.NamedMessages.Entry;
 import io.fibry.cluster.NamedMessages.Sent;
@@ -18,26 +21,34 @@ import java.util.SplittableRandom;
  * node. Requests whose sender has no message in flight do not pass the network.
  */
 final class NamedRequestsRound {
+  record Pending() implements Request<Pending, Integer> {}
+
   private static final int SENDERS = 3;
   private static final int MESSAGES = 20;
   private static final int MAX_YIELDS = 200; // of the thread that withdraws the offer, before it does so
   private static final Duration LIMIT = Duration.ofHours(1);
 
-  private final Simulation simulation;
   private final SplittableRandom random;
   private final NamedMessages messages = new NamedMessages();
+  private final ActorScope scope;
 
   NamedRequestsRound(Simulation simulation) {
-    this.simulation = simulation;
     this.random = simulation.random().split();
+    // without the context propagator of the simulation, with which requests would take the network
+    this.scope = simulation.scope().openScope("names",
+        options -> ActorScope.Options.defaults().withScheduler(options.scheduler()));
   }
 
   private Cluster join() {
-    return Cluster.join("shop", MemoryNetwork.ofOneNode(), options -> options.withScope(simulation.scope()));
+    var node = Cluster.join("shop", MemoryNetwork.ofOneNode(), options -> options.withScope(scope));
+    node.expose("pending", Pending.class, scope.anonymous().newActor(
+        (Pending pending, ActorContext<Pending> context) -> context.reply(pending, node.health().pendingRequests())));
+    assertEquals(0, node.actor("pending", Pending.class).ask(new Pending()), "requests in the network");
+    return node;
   }
 
   private Actor<Entry> newCounter() {
-    return simulation.scope().anonymous().newActor(messages::handle);
+    return scope.anonymous().newActor(messages::handle);
   }
 
   /** Each message must arrive once and in order; a cancelled request may be missing. */
@@ -88,7 +99,7 @@ final class NamedRequestsRound {
   private static void ask(Actor<Entry> counter, int sender, SplittableRandom random, List<Integer> lateRequests) {
     try {
       for (int number = 0; number < MESSAGES; number++)
-        if (random.nextInt(3) == 0) counter.sendMessageReturn(new Count(sender, number), LIMIT);
+        if (random.nextInt(4) > 0) counter.sendMessageReturn(new Count(sender, number), LIMIT);
         else counter.ask(new Count(sender, number));
     } catch (UnavailableException withdrawn) { // as expected
     } catch (ActorStoppedException late) {
