@@ -38,9 +38,9 @@ import org.junit.jupiter.params.provider.EnumSource;
  * actor and its end race: sent = handled + dropped + refused + undelivered + cancelled.
  */
 class DropCountStressTest {
-  private static final int ROUNDS = Soak.ON ? 20_000 : 200;
+  private static final int ROUNDS = Soak.ON ? 20_000 : 60;
   private static final int SENDERS = 3;
-  private static final int MESSAGES = 40; // of a sender in a round
+  private static final int MESSAGES = 400; // of a sender in a round
 
   private record Note(int number) {}
 
@@ -71,13 +71,16 @@ class DropCountStressTest {
   private static final class Round {
     private final Overflow overflow;
     private final SplittableRandom random;
+    private final boolean mayCancel; // otherwise the number of dropped messages is known exactly
     private final Map<Integer, List<Outcome>> outcomes = new ConcurrentHashMap<>(); // by number of the message
     private final Set<Integer> accepted = ConcurrentHashMap.newKeySet(); // notes that `sendMessage` accepted
+    private final CountDownLatch ready = new CountDownLatch(SENDERS);
     private final CountDownLatch mayEnd = new CountDownLatch(1);
 
     Round(Overflow overflow, SplittableRandom random) {
       this.overflow = overflow;
       this.random = random;
+      this.mayCancel = random.nextInt(4) == 0;
     }
 
     void play() {
@@ -127,6 +130,8 @@ class DropCountStressTest {
     private List<CompletableFuture<Done>> send(Actor<Object> actor, BlockBuilder<?> blockBuilder, int firstNumber,
         SplittableRandom senderRandom) {
       var answers = new ArrayList<CompletableFuture<Done>>();
+      ready.countDown();
+      Patience.await(ready);
       int endAt = senderRandom.nextInt(MESSAGES);
       long previousDrops = 0;
       for (int i = 0; i < MESSAGES; i++) {
@@ -136,7 +141,7 @@ class DropCountStressTest {
           if (actor.sendMessage(new Note(number))) accepted.add(number);
         } else {
           var answer = actor.sendMessageReturn(new Question(number));
-          if (senderRandom.nextInt(4) == 0) answer.cancel(false);
+          if (mayCancel && senderRandom.nextInt(4) == 0) answer.cancel(false);
           answers.add(answer.whenComplete((done, failure) -> add(number, outcome(failure))));
         }
         long drops = blockBuilder.droppedBy(actor);
