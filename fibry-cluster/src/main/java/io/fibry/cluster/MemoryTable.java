@@ -88,7 +88,7 @@ final class MemoryTable {
     return value.isPresent() && value.get().version == version;
   }
 
-  /** Writes a value if the present value permits it. If the clock throws, nothing is written. */
+  /** Writes a value if the present value permits that. A clock that throws changes no value. */
   private OptionalLong write(String key, byte[] value, Duration lease, Predicate<Optional<TableValue>> mayReplace) {
     var expiry = new Expiry(key).begin(lease);
     var obsoleteExpiry = expiry;

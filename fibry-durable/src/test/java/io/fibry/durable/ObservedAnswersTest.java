@@ -13,7 +13,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests that an observer gets an answer at the reply, although it is sent when the turn is stored. */
+/** Tests that an observer gets an answer at the reply, before the turn is stored. */
 class ObservedAnswersTest extends StoreFixture {
   record Report(boolean isPromised) implements Request<Report, List<String>> {}
 
