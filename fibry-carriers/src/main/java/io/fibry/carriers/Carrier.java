@@ -73,6 +73,7 @@ final class Carrier extends ForkJoinWorkerThread {
   private volatile boolean mustRetire; // false -> true, by the watch
   private int begunCount; // grows with each entry or drain that this carrier begins; read by the watch
   private int entryCount; // entries that the loop has run
+  private int continuationCount; // continuations among them
   private int untilSharedCheck = SHARED_INTERVAL; // entries until the next check of the shared queue
   private final @Nullable Runner[] spareRunners = new Runner[MAX_SPARE_RUNNERS];
   private int spareCount;
@@ -124,26 +125,22 @@ final class Carrier extends ForkJoinWorkerThread {
       entry = take();
       if (entry == null) entry = search();
       if (entry == null) return; // a timer is due, or this carrier must retire
-      if (++entryCount % WakePolicy.SAMPLE == 0) runMeasured(entry);
-      else run(entry);
+      run(entry);
+      if (++entryCount % WakePolicy.SAMPLE != 0) return;
+      policy.endSample(System.nanoTime(), begunCount, continuationCount);
+      timers.runDue(MAX_TIMERS);
     } catch (Throwable noMemory) {
       if (entry != null) addAgain(entry);
       LockSupport.parkNanos(MEMORY_PAUSE);
     }
   }
 
-  /** Runs an entry, measures its time, and runs the timers that are due. */
-  private void runMeasured(Runnable entry) {
-    int first = begunCount;
-    long start = System.nanoTime();
-    run(entry);
-    policy.addSample(System.nanoTime() - start, begunCount - first + 1);
-    timers.runDue(MAX_TIMERS);
-  }
-
   private void run(Runnable entry) {
     if (entry instanceof CarriedDrain drain) runDrain(drain);
-    else entry.run();
+    else {
+      continuationCount++;
+      entry.run();
+    }
   }
 
   private void runDrain(CarriedDrain drain) {
@@ -300,7 +297,7 @@ final class Carrier extends ForkJoinWorkerThread {
    */
   boolean isWorthStealingFrom(Carrier victim) {
     boolean isWorth = victim.isLate || victim.policy.isWorthStealing(victim.queue.size())
-        || !victim.queue.isEmpty() && oldestEntry.hasWaited(victim.queue, System.nanoTime());
+        || !victim.queue.isEmpty() && oldestEntry.hasWaited(victim.queue, System.nanoTime(), victim.policy.maxWait());
     // last, because it reads memory of the other carrier
     return isWorth && (!victim.queue.hasOnlyNearEntries() || victim.isFirstEntryLate());
   }
@@ -318,6 +315,7 @@ final class Carrier extends ForkJoinWorkerThread {
 
   /** Returns an entry, or null if the loop must run a timer or retire. */
   private @Nullable Runnable search() {
+    long start = System.nanoTime();
     queue.clean();
     Runnable entry = null;
     if (pool.beginSearch()) {
@@ -332,6 +330,7 @@ final class Carrier extends ForkJoinWorkerThread {
       }
     } else timers.runDue(MAX_TIMERS);
     if (entry == null) entry = sleep();
+    policy.excludeFromSample(System.nanoTime() - start);
     if (entry != null) pool.afterSearch(this);
     return entry;
   }

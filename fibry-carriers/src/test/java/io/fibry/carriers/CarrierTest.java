@@ -62,7 +62,7 @@ class CarrierTest {
   }
 
   private Carrier carrierWithLongEntries() {
-    for (int i = 0; i < 100; i++) carrier.policy.addSample(1_000_000, 1);
+    for (int i = 0; i < 100; i++) carrier.policy.addSample(1_000_000, 1, 0);
     return carrier;
   }
 
