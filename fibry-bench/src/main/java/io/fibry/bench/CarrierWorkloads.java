@@ -96,6 +96,22 @@ final class CarrierWorkloads {
     }
   }
 
+  /**
+   * Starts a virtual thread in place of each message to an idle actor. Without a library, a
+   * scheduler of virtual threads does at least this.
+   */
+  static double startedThreads(int times) throws InterruptedException {
+    int rounds = Math.max(1, times / IDLE_ACTORS);
+    long start = System.nanoTime();
+    for (int i = 0; i < rounds; i++) {
+      var latch = new CountDownLatch(IDLE_ACTORS);
+      Runnable countDown = latch::countDown;
+      for (int k = 0; k < IDLE_ACTORS; k++) Thread.startVirtualThread(countDown);
+      latch.await();
+    }
+    return nanosEach(start, rounds * IDLE_ACTORS);
+  }
+
   static double boundedMailbox(String peerName, int capacity, int times) throws InterruptedException {
     try (var peer = Peers.of(peerName, Peer.BoundedMailboxes.class)) {
       var done = new CountDownLatch(times);

@@ -33,7 +33,7 @@ final class CarrierPage {
       Map.entry("ask-thread", "The asker is on the JDK's scheduler. So each request and each answer must wake a "
           + "thread of the other scheduler."),
       Map.entry("ask-", "Other programs on the machine may hold up the one carrier that asker and actor share."),
-      Map.entry("idle", ONE_CARRIER),
+      Map.entry("idle", ONE_CARRIER), // also for "idle-hand"
       Map.entry("wake-64", ONE_CARRIER),
       Map.entry("hand-over", QUEUED_HAND_OVER),
       Map.entry("ring", QUEUED_HAND_OVER),
