@@ -7,7 +7,6 @@ import io.fibry.engine.jvm.GuaranteedStart;
 import io.fibry.engine.jvm.StackProbe;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -26,8 +25,13 @@ public final class Accounts {
   private static final int MAX_LETTERS = 100; // of a reason, so that many drops do not hide a failure
 
   /** A dead letter whose number orders the letters of the process, oldest first. */
-  interface NumberedLetter extends DeadLetter {
+  interface NumberedLetter extends DeadLetter, Comparable<NumberedLetter> {
     long number();
+
+    @Override
+    default int compareTo(NumberedLetter other) {
+      return Long.compare(number(), other.number());
+    }
   }
 
   private final Accounts parent; // null in the accounts of the root scope
@@ -206,7 +210,7 @@ public final class Accounts {
         if (letter != null) letters.add(letter); // null: not yet written, or forgotten
       }
     }
-    letters.sort(Comparator.comparingLong(NumberedLetter::number));
+    letters.sort(null); // by their numbers, without a lambda
     return List.copyOf(letters);
   }
 
