@@ -147,8 +147,8 @@ public final class DashboardOptions implements Cloneable {
   /**
    * Changes how long an exchange of a route may take. A route is slow, and shown among the
    * problems, if at least 1 % of its successes in the last 30 to 60 seconds, and at least two, took
-   * longer. Successes are responses with a status below 400. The server counts times in buckets, so
-   * the limit is rounded up to the bound of a bucket. Exchanges of more than 10 seconds are not
+   * longer. Successes are responses with a status of 200 to 299. The server counts times in buckets,
+   * so the limit is rounded up to the bound of a bucket. Exchanges of more than 10 seconds are not
    * counted, because event streams take so long.
    *
    * @param limit by default one second; more than zero. If it is 10 seconds or more, a route is
@@ -201,8 +201,8 @@ public final class DashboardOptions implements Cloneable {
 
   /**
    * Adds a topic to the table of topics: the messages that were published, delivered and lost, and
-   * the same for each subscriber. A message that the mailbox of an actor of the topic drops counts
-   * as lost, and not as delivered.
+   * the same for each subscriber. A message that was delivered, and that the full mailbox of an
+   * actor of the topic dropped later, counts as lost, too.
    *
    * @param topic the topic; the dashboard does not close it
    * @return a changed copy

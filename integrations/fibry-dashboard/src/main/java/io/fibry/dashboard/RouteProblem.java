@@ -13,8 +13,8 @@ enum RouteProblem implements HeldProblems.Problem {
   /** At least 1 % of the recent responses had the status 503. */
   UNAVAILABLE,
   /**
-   * At least 1 % of the recent successes (a status below 400), and at least two, took longer than
-   * the slow limit. Or the route was stuck within the last minute.
+   * At least 1 % of the recent successes (a status of 200 to 299), and at least two, took longer
+   * than the slow limit. Or the route was stuck within the last minute.
    */
   SLOW;
 

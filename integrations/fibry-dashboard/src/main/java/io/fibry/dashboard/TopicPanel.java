@@ -42,8 +42,8 @@ record TopicPanel(Topic<?> topic) implements Panel {
    */
   private record SubscriberRow(SubscriberStats stats, Loss loss, Optional<Long> waiting) {
     Map<String, Object> asMap() {
-      return JsonText.object("name", stats.name(), "delivered", accepted(stats.delivered(), stats.dropped()), "lost",
-          loss.count, "waiting", waiting.<Object>map(count -> count).orElse(Double.NaN), "isLosing", loss.isRecent());
+      return JsonText.object("name", stats.name(), "delivered", stats.delivered(), "lost", loss.count, "waiting",
+          waiting.<Object>map(count -> count).orElse(Double.NaN), "isLosing", loss.isRecent());
     }
   }
 
@@ -76,7 +76,7 @@ record TopicPanel(Topic<?> topic) implements Panel {
       for (var row : rows) if (row.loss.count > 0) losses.put(row.stats.name(), row.loss);
       var total = loss(stats.refused() + stats.dropped(), previous.map(TopicSample::total), elapsedNanos);
       return new TopicSample(total, losses, JsonText.object("title", title, "published", stats.published(), "delivered",
-          accepted(stats.delivered(), stats.dropped()), "lost", total.count, "waiting",
+          stats.delivered(), "lost", total.count, "waiting",
           rows.stream().flatMap(row -> row.waiting.stream()).mapToLong(Long::longValue).sum(), "subscriberCount",
           stats.subscribers(), "isLosing", total.isRecent(), "subscribers",
           rows.stream().limit(MAX_ROWS).map(SubscriberRow::asMap).toList()));
@@ -99,11 +99,6 @@ record TopicPanel(Topic<?> topic) implements Panel {
     public Map<String, Object> asMap() {
       return map;
     }
-  }
-
-  /** Returns the deliveries that were not dropped later. Never negative, as counts may change. */
-  private static long accepted(long delivered, long dropped) {
-    return Math.max(0, delivered - dropped);
   }
 
   @Override

@@ -541,7 +541,7 @@ function span([from, to]) {
   return (to < 1000 ? upTo2.format(from) : upTo2.format(from / 1000)) + '–' + bound(to);
 }
 const maximum = ([from, to]) => span(to === null ? [from, to] : [0, to]);
-const BUCKETS = 'Of responses below 400. The server counts times in buckets, and the time lies between the bounds of its bucket.';
+const BUCKETS = 'Of responses with a status of 200 to 299. The server counts times in buckets, and the time lies between the bounds of its bucket.';
 const routeProblems = route => timed(route.problems, route.route, route.endedMillisAgo, route.maxWorkMillis);
 const marked = (route, problem) => route.problems?.includes(problem) ? 'bad' : '';
 const routeColumns = [
