@@ -71,7 +71,9 @@ final class Carrier extends ForkJoinWorkerThread {
   final Sleeper sleeper = new Sleeper(this);
   private final OldestEntry oldestEntry = new OldestEntry(); // of another carrier, during a search
   private volatile boolean mustRetire; // false -> true, by the watch
-  private int begunCount; // grows with each entry or drain that this carrier begins; read by the watch
+  // grows with each entry or drain that this carrier begins, and with each search without a result; read by the watch
+  private int begunCount;
+  private int emptyCount; // increments of begunCount without an entry
   private int entryCount; // entries that the loop has run
   private int continuationCount; // continuations among them
   private int untilSharedCheck = SHARED_INTERVAL; // entries until the next check of the shared queue
@@ -124,10 +126,13 @@ final class Carrier extends ForkJoinWorkerThread {
     try {
       entry = take();
       if (entry == null) entry = search();
-      if (entry == null) return; // a timer is due, or this carrier must retire
+      if (entry == null) { // a timer is due, or this carrier must retire
+        emptyCount++;
+        return;
+      }
       run(entry);
       if (++entryCount % WakePolicy.SAMPLE != 0) return;
-      policy.endSample(System.nanoTime(), begunCount, continuationCount);
+      policy.endSample(System.nanoTime(), begunCount - emptyCount, continuationCount);
       timers.runDue(MAX_TIMERS);
     } catch (Throwable noMemory) {
       if (entry != null) addAgain(entry);
@@ -266,7 +271,7 @@ final class Carrier extends ForkJoinWorkerThread {
   CarriedDrain takeDrain() {
     if (mustRetire || --untilSharedCheck <= 0) return null; // the loop must check the shared queue
     var drain = queue.takeOwnDrain();
-    if (drain != null) countBegun(); // only then, because runMeasured counts the drains that ran
+    if (drain != null) countBegun(); // only then, because a sample counts the drains that ran
     return drain;
   }
 
@@ -297,7 +302,7 @@ final class Carrier extends ForkJoinWorkerThread {
    */
   boolean isWorthStealingFrom(Carrier victim) {
     boolean isWorth = victim.isLate || victim.policy.isWorthStealing(victim.queue.size())
-        || !victim.queue.isEmpty() && oldestEntry.hasWaited(victim.queue, System.nanoTime(), victim.policy.maxWait());
+        || !victim.queue.isEmpty() && oldestEntry.hasWaited(victim.queue, System.nanoTime());
     // last, because it reads memory of the other carrier
     return isWorth && (!victim.queue.hasOnlyNearEntries() || victim.isFirstEntryLate());
   }

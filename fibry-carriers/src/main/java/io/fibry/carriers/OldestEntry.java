@@ -14,17 +14,17 @@ final class OldestEntry {
   private long since; // a nanoTime: when this entry was seen first
 
   /**
-   * Returns whether the queue's oldest entry was seen {@code limit} nanoseconds ago. The first call
-   * for an entry remembers it, unless the queue has only near entries. Calls for other queues have
-   * no effect until the remembered entry is taken; otherwise the entries of two queues would
-   * replace each other.
+   * Returns whether the queue's oldest entry was seen {@link WakePolicy#STEAL_BACKLOG} ago. The
+   * first call for an entry remembers it, unless the queue has only near entries. Calls for other
+   * queues have no effect until the remembered entry is taken; otherwise the entries of two queues
+   * would replace each other.
    */
-  boolean hasWaited(RunQueue observed, long now, long limit) {
+  boolean hasWaited(RunQueue observed, long now) {
     if (queue != null && queue != observed && !queue.isEmpty() && queue.headIndex() == index) return false;
     int oldest = observed.headIndex();
     if (observed.isEmpty()) return false; // read after the index, so the index is that of an entry
     boolean isRemembered = queue == observed && index == oldest;
-    if (isRemembered && now - since < limit) return false;
+    if (isRemembered && now - since < WakePolicy.STEAL_BACKLOG) return false;
     if (observed.hasOnlyNearEntries()) { // read last, because it reads memory of the other carrier
       queue = null;
       return false;

@@ -16,8 +16,9 @@ package io.fibry.carriers;
  * the first. For a drain the move costs about half a microsecond, and for a continuation, with its
  * stack, more than one. Many actors that talk to one actor then run slower on two carriers than on
  * one, because each request and each answer moves. So entries that take less time than their move
- * stay, unless their backlog is long. The limits are above the time that such entries take while
- * two carriers share them. Otherwise entries that are shared, and thus slow, would stay shared.
+ * stay, unless their backlog is long, or the first has waited for 8 µs because the owner computes.
+ * The limits are above the time that such entries take while two carriers share them. Otherwise
+ * entries that are shared, and thus slow, would stay shared.
  *
  * <p>The estimate is the number of waiting entries, times the running mean of an entry's time. A
  * sample is the time of {@link #SAMPLE} entries of the carrier's loop in a row, without the
@@ -38,11 +39,6 @@ final class WakePolicy {
 
   /** How much waiting work of quick entries is worth another carrier, in nanoseconds. */
   static final long QUICK_BACKLOG = 200_000;
-  /**
-   * How long a quick entry may wait before it is worth being stolen, in nanoseconds: longer than
-   * the drain of a mailbox with a message of each of a hundred actors.
-   */
-  static final long QUICK_WAIT = 50_000;
   /** The mean below which entries are quick if most of them are drains, in nanoseconds. */
   static final int QUICK_DRAIN = 800;
   /** The mean below which entries are quick if most of them are continuations, in nanoseconds. */
@@ -100,10 +96,5 @@ final class WakePolicy {
 
   boolean isWorthStealing(int waitingEntries) {
     return (long) waitingEntries * mean >= (isQuick ? QUICK_BACKLOG : STEAL_BACKLOG) && waitingEntries > 0;
-  }
-
-  /** Returns how long an entry must have waited to be worth being stolen, in nanoseconds. */
-  long maxWait() {
-    return isQuick ? QUICK_WAIT : STEAL_BACKLOG;
   }
 }

@@ -21,31 +21,31 @@ class OldestEntryTest {
 
   @Test
   void entryHasWaitedWhenItIsOldestForWholeLimit() {
-    assertFalse(oldest.hasWaited(queue, START, LIMIT));
-    assertFalse(oldest.hasWaited(queue, START + LIMIT - 1, LIMIT));
-    assertTrue(oldest.hasWaited(queue, START + LIMIT, LIMIT));
+    assertFalse(oldest.hasWaited(queue, START));
+    assertFalse(oldest.hasWaited(queue, START + LIMIT - 1));
+    assertTrue(oldest.hasWaited(queue, START + LIMIT));
   }
 
   @Test
   void takenEntryStartsWaitOfNextEntry() {
-    oldest.hasWaited(queue, START, LIMIT);
+    oldest.hasWaited(queue, START);
     queue.takeOwn();
 
-    assertFalse(oldest.hasWaited(queue, START + LIMIT, LIMIT));
-    assertTrue(oldest.hasWaited(queue, START + 2 * LIMIT, LIMIT));
+    assertFalse(oldest.hasWaited(queue, START + LIMIT));
+    assertTrue(oldest.hasWaited(queue, START + 2 * LIMIT));
   }
 
   @Test
   void entryOfOtherQueueIsIgnoredUntilRememberedEntryIsTaken() {
     var otherQueue = new RunQueue();
     otherQueue.add(() -> {});
-    oldest.hasWaited(queue, START, LIMIT);
+    oldest.hasWaited(queue, START);
 
-    assertFalse(oldest.hasWaited(otherQueue, START + 1, LIMIT));
-    assertTrue(oldest.hasWaited(queue, START + LIMIT, LIMIT));
+    assertFalse(oldest.hasWaited(otherQueue, START + 1));
+    assertTrue(oldest.hasWaited(queue, START + LIMIT));
     queue.takeOwn();
-    assertFalse(oldest.hasWaited(otherQueue, START + LIMIT, LIMIT));
-    assertTrue(oldest.hasWaited(otherQueue, START + 2 * LIMIT, LIMIT));
+    assertFalse(oldest.hasWaited(otherQueue, START + LIMIT));
+    assertTrue(oldest.hasWaited(otherQueue, START + 2 * LIMIT));
   }
 
   @Test
@@ -53,19 +53,19 @@ class OldestEntryTest {
     var nearQueue = new RunQueue();
     nearQueue.add(NearContinuation.of(() -> {}));
 
-    assertFalse(oldest.hasWaited(nearQueue, START, LIMIT));
-    assertFalse(oldest.hasWaited(queue, START, LIMIT));
-    assertFalse(oldest.hasWaited(nearQueue, START + LIMIT, LIMIT));
+    assertFalse(oldest.hasWaited(nearQueue, START));
+    assertFalse(oldest.hasWaited(queue, START));
+    assertFalse(oldest.hasWaited(nearQueue, START + LIMIT));
 
-    assertTrue(oldest.hasWaited(queue, START + LIMIT, LIMIT));
+    assertTrue(oldest.hasWaited(queue, START + LIMIT));
   }
 
   @Test
   void emptyQueueStartsNoWaitOfNextEntry() {
     var otherQueue = new RunQueue();
 
-    assertFalse(oldest.hasWaited(otherQueue, START, LIMIT));
+    assertFalse(oldest.hasWaited(otherQueue, START));
     otherQueue.add(() -> {});
-    assertFalse(oldest.hasWaited(otherQueue, START + LIMIT, LIMIT));
+    assertFalse(oldest.hasWaited(otherQueue, START + LIMIT));
   }
 }
