@@ -70,7 +70,7 @@ public final class CarrierComparison {
           times -> CarrierWorkloads.messagesToIdleActors(OURS, times), PEKKO,
           times -> CarrierWorkloads.messagesToIdleActors(PEKKO, times)),
       question("idle-hand", "by hand: a virtual thread in place of each message to an idle actor", 100_000,
-          CarrierWorkloads::startedThreads, PEKKO, times -> CarrierWorkloads.messagesToIdleActors(PEKKO, times)),
+          CarrierWorkloads::startedThreads, "", null),
       question("wake-64", "message that wakes one of 64 actors; the sender waits for all", 100_000,
           times -> CarrierWorkloads.computations(OURS, 64, 0, times), PEKKO,
           times -> CarrierWorkloads.computations(PEKKO, 64, 0, times)),

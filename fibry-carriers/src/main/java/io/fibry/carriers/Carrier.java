@@ -71,7 +71,8 @@ final class Carrier extends ForkJoinWorkerThread {
   final Sleeper sleeper = new Sleeper(this);
   private final OldestEntry oldestEntry = new OldestEntry(); // of another carrier, during a search
   private volatile boolean mustRetire; // false -> true, by the watch
-  // grows with each entry or drain that this carrier begins, and with each search without a result; read by the watch
+  // grows with each entry or drain that this carrier begins, and with each search without a result;
+  // read by the watch
   private int begunCount;
   private int emptyCount; // increments of begunCount without an entry
   private int entryCount; // entries that the loop has run

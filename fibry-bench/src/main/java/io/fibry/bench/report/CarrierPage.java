@@ -21,8 +21,8 @@ final class CarrierPage {
   static final String CARRIERS = "fibry, carriers";
   private static final String PREFIX = "carriers-"; // of the results' names
 
-  private static final List<String> FRONT_PAGE = List.of("ask-actor", "ask-fiber", "idle", "senders-8", "hand-over",
-      "bounded-1024", "queues", "compute-4", "compute-1000");
+  private static final List<String> FRONT_PAGE = List.of("ask-actor", "ask-fiber", "ask-thread", "idle", "senders-8",
+      "hand-over", "bounded-1024", "queues", "compute-4", "compute-1000");
 
   private static final String ONE_CARRIER =
       "A carrier wakes another one only for a backlog of 15 µs, so one carrier may do all the work.";

@@ -29,7 +29,7 @@ final class PeerComparison {
       "jmh-Activation-message", "carriers-idle",
       "jmh-BackPressure-message-capacity-1024", "carriers-bounded-1024",
       "jmh-PingPong-hit", "carriers-hand-over",
-      "jmh-Request-fromVirtual", "carriers-ask-fiber");
+      "jmh-Request-fromVirtual", "carriers-ask-thread");
   private static final Map<String, String> PEERS = ordered("Pekko", "pekko,pekko-tuned", "Kotlin", "kotlin", "Jox",
       "jox", "POJO-actor", "pojo-actor", "thread and queue", "virtual-queue,platform-queue", "executor",
       "executor,executor-virtual");

@@ -147,9 +147,9 @@ public final class DashboardOptions implements Cloneable {
   /**
    * Changes how long an exchange of a route may take. A route is slow, and shown among the
    * problems, if at least 1 % of its successes in the last 30 to 60 seconds, and at least two, took
-   * longer. Successes are responses with a status of 200 to 299. The server counts times in buckets,
-   * so the limit is rounded up to the bound of a bucket. Exchanges of more than 10 seconds are not
-   * counted, because event streams take so long.
+   * longer. Successes are responses with a status of 200 to 299. The server counts times in
+   * buckets, so the limit is rounded up to the bound of a bucket. Exchanges of more than 10 seconds
+   * are not counted, because event streams take so long.
    *
    * @param limit by default one second; more than zero. If it is 10 seconds or more, a route is
    * slow only if it was stuck
