@@ -35,6 +35,13 @@ class ActorStatsFailureTest {
     throw new IllegalStateException(text);
   }
 
+  /** Asserts that the stack has the handler, and neither the engine nor an enclosing handler. */
+  private static void assertHasOnlyHandler(ActorFailure failure) {
+    assertEquals("fail", failure.stack().getFirst().getMethodName());
+    assertTrue(failure.stack().stream().noneMatch(frame -> frame.getClassName().startsWith("io.fibry.engine.")),
+        failure::toString);
+  }
+
   @Promise("19.29")
   @Test
   void statsHaveTimeClassTextAndPlaceOfLastFailure() {
@@ -50,11 +57,32 @@ class ActorStatsFailureTest {
 
     assertEquals(List.of(clock.instant(), "java.lang.IllegalStateException", Optional.of("paper jam")),
         List.of(failure.time(), failure.type(), failure.message()));
-    assertEquals("fail", failure.stack().getFirst().getMethodName());
-    assertTrue(failure.stack().stream().noneMatch(frame -> frame.getClassName().startsWith("io.fibry.engine.")),
-        failure::toString);
+    assertHasOnlyHandler(failure);
     assertEquals(Optional.of(failure), failure(scope, "printer"));
     assertEquals(Optional.empty(), ActorSamples.of(scope, 10).actors().getFirst().lastFailure());
+  }
+
+  @Promise("19.29")
+  @Test
+  void stackOfFailedRetryHasOnlyHandler() {
+    scope.named("printer").onFailure(FailurePolicy.resume().withRetries(2).withoutLog())
+        .newActor((String text) -> fail(text)).sendMessage("x");
+
+    assertHasOnlyHandler(failure(scope, "printer").orElseThrow());
+  }
+
+  @Promise("19.29")
+  @Test
+  void stackOfInlineRequestHasOnlyHandler() {
+    var clerk = scope.named("clerk").onFailure(FailurePolicy.resume().withoutLog()).inlineRequests()
+        .newActorWithReturn((String text) -> {
+          fail(text);
+          return text;
+        });
+    scope.named("customer").onFailure(FailurePolicy.resume().withoutLog())
+        .newActor((String text) -> clerk.ask(text)).sendMessage("x");
+
+    assertHasOnlyHandler(failure(scope, "clerk").orElseThrow());
   }
 
   @Promise("19.29")

@@ -24,7 +24,6 @@ import io.fibry.time.ManualScheduler;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -108,20 +107,6 @@ class DiagnosisTest {
         ". The handler is at java.base/java.util.concurrent.CountDownLatch.await(",
         ") < io.fibry.testing.Gate.pass(Gate.java:", ") < io.fibry.DiagnosisTest.blockAtGate(DiagnosisTest.java:");
     assertEquals(1, timeout.getMessage().lines().count(), timeout.getMessage());
-  }
-
-  @Promise("4.17")
-  @Test
-  void timeoutCauseHasStackOfHandler() {
-    var actor = Job.worker(builder);
-    occupy(actor, "Slow[1]");
-
-    var cause = expire(startAsk(actor, "Get")).getCause();
-
-    assertEquals("actor 'x' was here", cause.getMessage());
-    var methods = Arrays.stream(cause.getStackTrace()).map(StackTraceElement::getMethodName).toList();
-    assertTrue(methods.contains("park") && methods.contains("blockAtGate"), methods::toString);
-    assertFalse(methods.contains("attempt") || methods.contains("drain"), methods::toString);
   }
 
   @Promise("4.17")
@@ -368,25 +353,6 @@ class DiagnosisTest {
     for (var failure : failures) assertSays(Patience.value(failure),
         "the actor has been handling " + message.getClass().getName()
             + " (its toString did not return in time) for at least 5 s");
-  }
-
-  @Test
-  void timeoutCauseOmitsFramesBelowHandlerOfAskedActor() {
-    var outer = Job.worker(builder);
-    var inner = Job.worker(scope.named("y").strategy(Strategy.CALLER));
-    var gate = new Gate();
-    outer.sendMessage(Job.act("Outer", () -> inner.sendMessage(Job.act("Inner", () -> blockAtGate(gate)))));
-    Patience.await(gate.entered);
-    var timeouts = List.of(startAsk(outer, "Get"), startAsk(inner, "Get"));
-
-    clock.advance(LIMIT);
-
-    var outerMethods = Arrays.stream(Patience.value(timeouts.get(0)).getCause().getStackTrace())
-        .map(StackTraceElement::getMethodName).toList();
-    var innerMethods = Arrays.stream(Patience.value(timeouts.get(1)).getCause().getStackTrace())
-        .map(StackTraceElement::getMethodName).toList();
-    assertTrue(outerMethods.contains("sendMessage") && outerMethods.contains("blockAtGate"), outerMethods::toString);
-    assertTrue(!innerMethods.contains("sendMessage") && innerMethods.contains("blockAtGate"), innerMethods::toString);
   }
 
   @Promise("4.17")

@@ -536,7 +536,11 @@ final class Activation extends HandlerContext implements WokenDrain {
     return (Actor<?>) cell.publicCell();
   }
 
-  /** {@code restored} has the resources of the context propagators; null if there are none. */
+  /**
+   * Handles a message. {@link ActorInspector#isDelivery} knows this method by its name.
+   *
+   * @param restored the resources of the context propagators; null if there are none
+   */
   private long deliverInContext(Object newMessage, RequestFuture<?> newRequest, AutoCloseable[] restored) {
     startedAt = 0; // before the message is set, because an observer must not pair the new message with the old time
     message = newMessage;

@@ -5,6 +5,7 @@ import io.fibry.ActorStats.ActorFailure;
 import io.fibry.Exitable;
 import io.fibry.engine.jvm.FailureLog;
 import io.fibry.engine.jvm.MessageTexts;
+import io.fibry.engine.message.Diagnosis.HandlerStack;
 import io.fibry.text.Lines;
 import java.time.Instant;
 import java.util.Arrays;
@@ -97,14 +98,9 @@ public abstract class OwningScope {
         return List.of();
       }
       int end = 0;
-      while (end < stack.length && !isAttempt(stack[end])) end++;
-      while (end > 0 && stack[end - 1].getClassName().startsWith("io.fibry.engine.")) end--;
+      while (end < stack.length && !ActorInspector.isDelivery(stack[end])) end++;
+      while (end > 0 && HandlerStack.isEngine(stack[end - 1])) end--;
       return List.of(Arrays.copyOf(stack, Math.min(end, MAX_FRAMES)));
-    }
-
-    /** Returns whether the frame is the engine's call of a handler. */
-    private static boolean isAttempt(StackTraceElement frame) {
-      return frame.getMethodName().equals("attempt") && frame.getClassName().equals("io.fibry.engine.cell.Activation");
     }
   }
 
