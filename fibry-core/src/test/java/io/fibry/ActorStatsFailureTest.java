@@ -15,6 +15,8 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests the last failure of an actor in its statistics. */
 class ActorStatsFailureTest {
@@ -114,8 +116,9 @@ class ActorStatsFailureTest {
   }
 
   @Promise("19.29")
-  @Test
-  void exceptionWhoseMethodsThrowIsKeptWithItsClass() {
+  @ParameterizedTest
+  @ValueSource(strings = {"exception", "null", "array with null"})
+  void exceptionWhoseMethodsThrowIsKeptWithItsClass(String broken) {
     class Broken extends RuntimeException {
       private static final long serialVersionUID = 1;
 
@@ -126,7 +129,11 @@ class ActorStatsFailureTest {
 
       @Override
       public StackTraceElement[] getStackTrace() {
-        throw new IllegalStateException("planned");
+        return switch (broken) {
+          case "null" -> null;
+          case "array with null" -> new StackTraceElement[1];
+          default -> throw new IllegalStateException("planned");
+        };
       }
     }
     scope.named("printer").onFailure(FailurePolicy.resume().withoutLog()).newActor((String text) -> {

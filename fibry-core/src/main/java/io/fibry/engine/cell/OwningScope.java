@@ -91,16 +91,15 @@ public abstract class OwningScope {
 
     /** Returns the frames of the handler, without the frames of the engine around it. */
     private static List<StackTraceElement> stack(Throwable thrown) {
-      StackTraceElement[] stack;
       try {
-        stack = thrown.getStackTrace();
-      } catch (Throwable userError) { // getStackTrace may be overridden
+        var stack = thrown.getStackTrace();
+        int end = 0;
+        while (end < stack.length && !ActorInspector.isDelivery(stack[end])) end++;
+        while (end > 0 && HandlerStack.isEngine(stack[end - 1])) end--;
+        return List.of(Arrays.copyOf(stack, Math.min(end, MAX_FRAMES)));
+      } catch (Throwable userError) { // getStackTrace may be overridden: it may throw, or return nulls
         return List.of();
       }
-      int end = 0;
-      while (end < stack.length && !ActorInspector.isDelivery(stack[end])) end++;
-      while (end > 0 && HandlerStack.isEngine(stack[end - 1])) end--;
-      return List.of(Arrays.copyOf(stack, Math.min(end, MAX_FRAMES)));
     }
   }
 
