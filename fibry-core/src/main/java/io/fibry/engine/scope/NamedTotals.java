@@ -155,6 +155,7 @@ final class NamedTotals implements ActorTotals {
     long[] queued = new long[ended.length];
     var oldest = forNames(Maximum::new).toList();
     var busiest = forNames(Maximum::new).toList();
+    worst.beginRead();
     for (var cell : cells) {
       int index = indexOf(cell);
       if (index < 0) continue;

@@ -19,7 +19,8 @@ import java.util.stream.Stream;
  * actors are read often, and all readers get the same name. Among equals, the first remains the
  * worst, because each new name is a new series of a monitoring system.
  *
- * <p>Actors with equal names have their sum. An actor that has ended counts alone.
+ * <p>Actors with equal names have their sum. An actor that has ended counts alone. When an actor
+ * ends while another has its name, the growth may include problems from before the period.
  */
 final class WorstActors {
   // the kinds of problems; no enum, because the engine lists all classes with a static initializer
@@ -38,7 +39,7 @@ final class WorstActors {
   // The next four are guarded by the monitor of the totals
   private final Leader[] current; // of this period
   private final Leader[] previous; // of the period before
-  private Map<String, long[]> living = new HashMap<>(); // the counts of the actors that this reader has added
+  private Map<String, long[]> living = Map.of(); // the counts of the actors that this reader has added
   private long startNanos; // of this period
 
   /** The worst actor so far. */
@@ -111,6 +112,11 @@ final class WorstActors {
     return name * PROBLEMS + problem;
   }
 
+  /** Begins a read. An earlier reader may have failed after it added some actors. */
+  void beginRead() {
+    living = new HashMap<>();
+  }
+
   /** Adds a living actor. A reader adds all living actors of the names before {@link #update}. */
   void addLiving(Cell cell) {
     for (int problem = 0; problem < PROBLEMS; problem++) {
@@ -152,7 +158,7 @@ final class WorstActors {
       }
       startNanos = nanos;
     }
-    living = new HashMap<>();
+    living = Map.of();
   }
 
   private void offer(int index, String actor) {
@@ -168,11 +174,15 @@ final class WorstActors {
     return Optional.ofNullable(leader.actor).map(actor -> new Worst(actor, leader.count));
   }
 
-  /** Returns 0 if so many actors had problems at the start of the period that this is unknown. */
+  /**
+   * Returns 0 if so many actors had problems at the start of the period that the growth is unknown.
+   * A count that is smaller than at the start belongs to a new actor of the name, so all of it is
+   * growth.
+   */
   private long growth(String actor, int problem, long count) {
     var remembered = atStart;
     long[] counts = remembered.get(actor);
-    if (counts != null) return count - counts[problem];
-    return remembered.size() < MAX_REMEMBERED ? count : 0;
+    if (counts == null) return remembered.size() < MAX_REMEMBERED ? count : 0;
+    return count < counts[problem] ? count : count - counts[problem];
   }
 }

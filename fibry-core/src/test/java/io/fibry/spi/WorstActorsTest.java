@@ -1,0 +1,180 @@
+package io.fibry.spi;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.Actor;
+import io.fibry.ActorScope;
+import io.fibry.FailurePolicy;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import io.fibry.spi.ActorTotals.Total;
+import io.fibry.spi.ActorTotals.Worst;
+import io.fibry.support.Intercepted;
+import io.fibry.support.Patience;
+import io.fibry.testing.Gate;
+import io.fibry.testing.Promise;
+import io.fibry.testing.Variants;
+import io.fibry.time.ManualScheduler;
+import io.fibry.time.Scheduler;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Tests the names of the actors that fail, refuse and restart most. */
+class WorstActorsTest {
+  private final ManualScheduler clock = new ManualScheduler();
+  private final ActorScope scope = Variants.scope(options -> options.withScheduler(clock));
+
+  @AfterEach
+  void close() {
+    Gate.openAll();
+    scope.closeWithin(Duration.ZERO);
+  }
+
+  private ActorTotals totals(String... names) {
+    return ActorTotals.of(scope, ActorNames.of(List.of(names)));
+  }
+
+  private static Actor<Object> newActor(ActorScope scope, String name) {
+    return newActor(scope, name, Mailbox.unbounded());
+  }
+
+  private static Actor<Object> newActor(ActorScope scope, String name, Mailbox<Object> mailbox) {
+    return scope.named(name).mailbox(mailbox).onFailure(FailurePolicy.resume().withoutLog())
+        .newActor(Gate::passOrThrow);
+  }
+
+  private void awaitQuiet() {
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
+  }
+
+  private static Optional<Worst> worst(String actor, long count) {
+    return Optional.of(new Worst(actor, count));
+  }
+
+  private static void fail(Actor<Object> actor, int count) {
+    for (int i = 0; i < count; i++) actor.sendMessage(new IllegalStateException("planned"));
+  }
+
+  private Optional<Worst> worstFailing(ActorTotals totals) {
+    awaitQuiet();
+    return totals.read().getFirst().worstFailing();
+  }
+
+  /** An actor that failed often last week must not hide the actor that fails now. */
+  @Promise("19.26")
+  @Test
+  void totalsNameActorThatHasFailedMostInPeriod() {
+    var totals = totals("*");
+    var first = newActor(scope, "first");
+    var second = newActor(scope, "second");
+    assertEquals(Optional.empty(), worstFailing(totals));
+    fail(first, 10);
+    fail(second, 9);
+    assertEquals(worst("first", 10), worstFailing(totals));
+
+    clock.advance(Duration.ofMinutes(5));
+    assertEquals(worst("first", 10), worstFailing(totals)); // the end of the period
+    assertEquals(worst("first", 10), worstFailing(totals));
+    fail(second, 2);
+    fail(first, 1);
+    assertEquals(worst("second", 2), worstFailing(totals));
+    fail(first, 1);
+    assertEquals(worst("second", 2), worstFailing(totals)); // the first among equals
+    fail(first, 1);
+    assertEquals(worst("first", 3), worstFailing(totals));
+
+    clock.advance(Duration.ofMinutes(5));
+    assertEquals(worst("first", 3), worstFailing(totals));
+    clock.advance(Duration.ofMinutes(5));
+    assertEquals(Optional.empty(), worstFailing(totals));
+  }
+
+  @Promise("19.26")
+  @Test
+  void totalsNameActorThatHasFailedAndEnded() {
+    var totals = totals("cart-*", "*");
+    var cart = newActor(scope, "cart-1");
+    fail(newActor(scope, "other"), 5);
+    fail(cart, 1);
+    awaitQuiet();
+
+    cart.close();
+
+    Patience.eventually(() -> totals.read().getFirst().living() == 0);
+    assertEquals(List.of(worst("cart-1", 1), worst("other", 5)),
+        totals.read().stream().map(Total::worstFailing).toList());
+    clock.advance(Duration.ofMinutes(5));
+    totals.read();
+    clock.advance(Duration.ofMinutes(5));
+    assertEquals(Optional.empty(), worstFailing(totals));
+  }
+
+  /** The counts of a new actor begin at zero, while its name had a count when the period began. */
+  @Promise("19.26")
+  @Test
+  void totalsNameNewActorOfKnownName() {
+    var totals = totals("*");
+    var first = newActor(scope, "cart-1");
+    fail(first, 9);
+    awaitQuiet();
+    clock.advance(Duration.ofMinutes(5));
+    totals.read();
+    clock.advance(Duration.ofMinutes(5));
+    assertEquals(Optional.empty(), worstFailing(totals));
+    first.close();
+    Patience.eventually(() -> totals.read().getFirst().living() == 0);
+
+    var second = newActor(scope, "cart-1");
+    fail(second, 2);
+
+    assertEquals(worst("cart-1", 2), worstFailing(totals));
+    fail(second, 1);
+    awaitQuiet();
+    second.close();
+    Patience.eventually(() -> totals.read().getFirst().living() == 0);
+    assertEquals(worst("cart-1", 3), worstFailing(totals));
+  }
+
+  @Promise("19.26")
+  @Test
+  void failedReadDoesNotChangeWorstActor() {
+    var failsNow = new AtomicBoolean();
+    var failingClock = Intercepted.of(Scheduler.class, clock, (method, arguments, call) -> {
+      if (failsNow.get() && method.getName().equals("nanoTime")) throw new IllegalStateException("planned");
+      return call.pass();
+    });
+    var inner = scope.openScope("inner", options -> options.withScheduler(failingClock));
+    var totals = ActorTotals.of(inner, ActorNames.of(List.of("*")));
+    fail(newActor(inner, "cart-1"), 3);
+    awaitQuiet();
+
+    failsNow.set(true);
+    assertThrows(IllegalStateException.class, totals::read);
+    failsNow.set(false);
+
+    assertEquals(worst("cart-1", 3), worstFailing(totals));
+  }
+
+  @Promise("19.26")
+  @Test
+  void totalsNameActorsThatHaveRefusedAndRestartedMost() {
+    var totals = totals("*");
+    var full = newActor(scope, "full", Mailbox.bounded(1, Overflow.REJECT));
+    Gate.occupy(full);
+    for (int i = 0; i < 3; i++) full.sendMessage(i);
+    scope.named("broken").onFailure(FailurePolicy.restart().withoutLog()).newActor((Object message) -> {
+      throw new IllegalStateException("planned");
+    }).sendMessage("fails");
+    Patience.eventually(() -> scope.report().restarted() == 1);
+
+    var sum = totals.read().getFirst();
+
+    assertEquals(List.of(worst("full", 2), worst("broken", 1)), List.of(sum.worstRefusing(), sum.worstRestarting()));
+  }
+}
