@@ -10,6 +10,7 @@ import io.fibry.engine.cell.OwningScope.Verdict;
 import io.fibry.engine.jvm.EngineLog;
 import io.fibry.engine.jvm.FailureLog;
 import io.fibry.engine.jvm.MessageTexts;
+import io.fibry.engine.jvm.StackProbe;
 import io.fibry.engine.message.EngineMessage;
 import io.fibry.engine.message.JfrEvents;
 import io.fibry.engine.message.RequestFailures;
@@ -141,8 +142,9 @@ public final class FailureHandler {
 
   private static void keep(Cell cell, Throwable failure) {
     try {
+      StackProbe.probe(); // a map whose change fails halfway would be broken
       cell.owner().keepFailure(cell.name(), failure, DeadLetters.timeOf(cell.owner()));
-    } catch (VirtualMachineError noMemory) {} // the failure is then missing only in statistics
+    } catch (VirtualMachineError noSpace) {} // the failure is then missing only in statistics
   }
 
   /**
