@@ -106,6 +106,13 @@ class EncodedAskTest {
     }
   }
 
+  private final class RefusedAsk extends Recorded {
+    @Override
+    public boolean beginSend() {
+      return false;
+    }
+  }
+
   private Object ask(String text) {
     return ((PromptReceiver) actor).askEncoded(new Question(text), new Recorded());
   }
@@ -120,12 +127,7 @@ class EncodedAskTest {
 
   @Test
   void requestIsNotSentIfAskDoesNotPermitIt() {
-    var ask = new Recorded() {
-      @Override
-      public boolean beginSend() {
-        return false;
-      }
-    };
+    var ask = new RefusedAsk();
 
     assertSame(ask, ((PromptReceiver) actor).askEncoded(new Question("text"), ask));
     assertEquals(List.of(), Patience.value(actorEvents()));
@@ -212,6 +214,17 @@ class EncodedAskTest {
 
       assertEquals(List.of("answered", IllegalStateException.class.getName(), AssertionError.class.getName()),
           recorder.events(actor.name()).stream().map(event -> event.getString("outcome")).toList());
+    }
+  }
+
+  @Test
+  void requestThatIsNotSentHasNoEvent() {
+    Recorder.assumePresent();
+    try (var recorder = Recorder.of("fibry.AskWait")) {
+      ((PromptReceiver) actor).askEncoded(new Question("text"), new RefusedAsk());
+      ask("text");
+
+      assertEquals(1, recorder.events(actor.name()).size());
     }
   }
 

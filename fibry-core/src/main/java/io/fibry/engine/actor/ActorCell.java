@@ -241,7 +241,10 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
     try {
       var request = new EncodedRequest(this, message, Baggage.ofAskers(ask.askers(), isPool()), ask);
       request.hasDeclaredType = true;
-      if (!ask.beginSend()) return ask;
+      if (!ask.beginSend()) {
+        event = null; // the caller sends the request another way
+        return ask;
+      }
       send(request, message, deadline);
       ask.onSent();
       Object result = request.await(message, deadline, asker);
