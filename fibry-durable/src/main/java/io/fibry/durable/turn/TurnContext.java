@@ -140,7 +140,7 @@ final class TurnContext<S, E, M> extends MessageContext<M> implements DurableDef
   public <R> R step(String name, Class<R> type, Callable<? extends R> effect) throws Exception {
     checkValid();
     R result = steps().begin(name, type, effect);
-    runtime.turns().parkUntilLastStored();
+    if (steps.isStoring()) runtime.turns().parkUntilLastStored();
     steps.awaitStored();
     return result;
   }
@@ -149,7 +149,7 @@ final class TurnContext<S, E, M> extends MessageContext<M> implements DurableDef
   public <R> R step(String name, Codec<R> codec, Callable<? extends R> effect) throws Exception {
     checkValid();
     R result = steps().begin(name, CheckedCodec.of(codec), effect);
-    runtime.turns().parkUntilLastStored();
+    if (steps.isStoring()) runtime.turns().parkUntilLastStored();
     steps.awaitStored();
     return result;
   }
@@ -164,7 +164,7 @@ final class TurnContext<S, E, M> extends MessageContext<M> implements DurableDef
   public void sleep(String name, Duration time) throws Exception {
     checkValid();
     var wakeTime = steps().beginSleep(name, time, runtime.delivery());
-    runtime.turns().parkUntilLastStored();
+    if (steps.isStoring()) runtime.turns().parkUntilLastStored();
     steps.awaitStored();
     runtime.turns().awaitLast();
     runtime.delivery().dueTimes.sleepUntil(wakeTime);

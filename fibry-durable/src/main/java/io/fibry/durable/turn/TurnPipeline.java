@@ -263,13 +263,19 @@ final class TurnPipeline {
   /**
    * Parks a fiber until the store has stored or refused the last turn, or the fiber is interrupted.
    * A fiber that once had a deep stack keeps this memory while it sleeps. So a handler's context
-   * calls this method, which parks with few frames, before it calls {@link #awaitLast}.
+   * calls this method, which parks with few frames, before it calls {@link #awaitLast}. If the
+   * fiber cannot register for the end of the turn, this method returns early, and
+   * {@link #awaitLast} waits or throws.
    */
   void parkUntilLastStored() {
     var storing = lastStored;
     var waiter = Thread.currentThread();
     if (storing.isDone() || !waiter.isVirtual()) return;
-    storing.whenComplete((result, failure) -> LockSupport.unpark(waiter));
+    try {
+      storing.whenComplete((result, failure) -> LockSupport.unpark(waiter));
+    } catch (VirtualMachineError noSpace) { // an error here would leave the observation of the step open
+      return;
+    }
     while (!storing.isDone() && !waiter.isInterrupted()) LockSupport.park(storing);
   }
 

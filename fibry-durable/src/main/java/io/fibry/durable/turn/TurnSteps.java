@@ -161,7 +161,12 @@ final class TurnSteps {
     }
   }
 
-  /** Waits until the last step is stored. */
+  /** Returns whether the last step was given to the store, so that its caller must wait. */
+  boolean isStoring() {
+    return storingStep != null;
+  }
+
+  /** Waits until the last step is stored, and ends its observation. */
   void awaitStored() throws InterruptedException {
     if (storingStep == null) return; // the step was stored earlier
     try (var observation = storingStep) {
