@@ -24,7 +24,15 @@ public final class HeartbeatTracker {
     SEEN, ENTRY_MISSING, OVER // a status is never replaced by an earlier one
   }
 
-  private record Heartbeat(long seenAt, long lease, LifeStatus status) {}
+  private record Heartbeat(long seenAt, long lease, LifeStatus status) {
+    /**
+     * Returns this heartbeat with the later time of the two. Threads read the clock before they
+     * change the map, so another thread may have recorded a later time meanwhile.
+     */
+    Heartbeat after(Heartbeat previous) {
+      return seenAt - previous.seenAt >= 0 ? this : new Heartbeat(previous.seenAt, lease, status);
+    }
+  }
 
   private final Scheduler clock;
   private final long lease; // in nanoseconds; for lives whose entry has no lease
@@ -65,8 +73,8 @@ public final class HeartbeatTracker {
   boolean mayLiveWithoutEntry(String life) {
     var firstMiss = new Heartbeat(clock.nanoTime(), lease, LifeStatus.ENTRY_MISSING);
     heartbeats.compute(life, (key, previous) -> previous == null ? firstMiss
-        : previous.status == LifeStatus.SEEN ? new Heartbeat(firstMiss.seenAt, previous.lease, LifeStatus.ENTRY_MISSING)
-            : previous);
+        : previous.status != LifeStatus.SEEN ? previous
+            : new Heartbeat(firstMiss.seenAt, previous.lease, LifeStatus.ENTRY_MISSING).after(previous));
     return mayHaveValidLease(life);
   }
 
@@ -74,7 +82,7 @@ public final class HeartbeatTracker {
     var heartbeat = new Heartbeat(clock.nanoTime(), leaseNanos, status);
     heartbeats.merge(life, heartbeat,
         (previous, next) -> next.status.compareTo(previous.status) < 0 || previous.status == LifeStatus.OVER
-            ? previous : next);
+            ? previous : next.after(previous));
   }
 
   /**

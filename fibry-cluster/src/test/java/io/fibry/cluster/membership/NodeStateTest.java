@@ -8,13 +8,16 @@ import io.fibry.cluster.Cluster.Member;
 import io.fibry.cluster.MemoryNetwork;
 import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.codec.Codec;
+import io.fibry.support.Intercepted;
 import io.fibry.time.ManualScheduler;
+import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HexFormat;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 /** Tests the forms of a node's entry, and how long the lease of a life may be valid. */
@@ -132,4 +135,45 @@ class NodeStateTest {
     tracker.removeOld();
   }
 
+  /** Returns a tracker, and runs the code once, after the tracker has next read the clock. */
+  private HeartbeatTracker trackerWithPause(AtomicReference<Runnable> duringPause) {
+    return new HeartbeatTracker(Intercepted.of(Scheduler.class, clock, (method, arguments, call) -> {
+      var time = call.pass();
+      duringPause.getAndSet(() -> {}).run();
+      return time;
+    }), LEASE);
+  }
+
+  @Test
+  void missingEntryDoesNotShortenLeaseOfLaterHeartbeat() {
+    var duringPause = new AtomicReference<Runnable>(() -> {});
+    var pausedTracker = trackerWithPause(duringPause);
+    pausedTracker.onEntry(CURRENT_STATE);
+    duringPause.set(() -> {
+      clock.advance(LEASE.minusMillis(1));
+      pausedTracker.onEntry(CURRENT_STATE);
+    });
+
+    assertTrue(pausedTracker.mayLiveWithoutEntry("a-1"));
+
+    clock.advance(LEASE.minusMillis(1));
+    assertTrue(pausedTracker.mayHaveValidLease("a-1"));
+    clock.advance(Duration.ofMillis(1));
+    assertFalse(pausedTracker.mayHaveValidLease("a-1"));
+  }
+
+  @Test
+  void lateHeartbeatDoesNotShortenLeaseOfLaterHeartbeat() {
+    var duringPause = new AtomicReference<Runnable>(() -> {});
+    var pausedTracker = trackerWithPause(duringPause);
+    duringPause.set(() -> {
+      clock.advance(LEASE.minusMillis(1));
+      pausedTracker.onEntry(CURRENT_STATE);
+    });
+
+    pausedTracker.onEntry(CURRENT_STATE);
+
+    clock.advance(LEASE.minusMillis(1));
+    assertTrue(pausedTracker.mayHaveValidLease("a-1"));
+  }
 }
