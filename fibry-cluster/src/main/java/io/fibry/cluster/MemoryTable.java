@@ -88,7 +88,10 @@ final class MemoryTable {
     return value.isPresent() && value.get().version == version;
   }
 
-  /** Writes a value if the present value permits that. A clock that throws changes no value. */
+  /**
+   * Writes a value if the present value permits that. A clock that refuses the timer changes no
+   * value.
+   */
   private OptionalLong write(String key, byte[] value, Duration lease, Predicate<Optional<TableValue>> mayReplace) {
     var expiry = new Expiry(key).begin(lease);
     var obsoleteExpiry = expiry;
