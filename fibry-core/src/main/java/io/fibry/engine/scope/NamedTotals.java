@@ -114,6 +114,20 @@ final class NamedTotals implements ActorTotals {
     this.worst = new WorstActors(names.list().size(), scope.nanoTime());
   }
 
+  /**
+   * Remembers the problems that the actors already had. Called once, after the scope has begun to
+   * add its ended actors. The sums count these problems, but no actor is the worst by them.
+   */
+  synchronized void begin() {
+    var cells = new ArrayList<Cell>();
+    synchronized (scope.totalsLock()) {
+      scope.addActors(cells);
+    }
+    worst.beginRead();
+    for (var cell : cells) if (indexOf(cell) >= 0) worst.addLiving(cell);
+    worst.begin(scope.totalsLock());
+  }
+
   private <T> Stream<T> forNames(Supplier<T> constructor) {
     return Stream.generate(constructor).limit(names.list().size());
   }

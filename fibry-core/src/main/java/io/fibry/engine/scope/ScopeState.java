@@ -209,6 +209,7 @@ abstract class ScopeState extends OwningScope implements NamedTotals.MemberScope
     synchronized (totalsLock) {
       totals = Stream.concat(totals.stream(), Stream.of(added)).toList();
     }
+    added.begin();
     return added;
   }
 

@@ -12,12 +12,12 @@ import java.util.stream.Stream;
 /**
  * Finds the actors of each name that have failed, refused or restarted most in the last minutes.
  *
- * <p>Time is divided into periods. At the start of a period, the counts of the actors that ever had
- * a problem are remembered by the names of the actors. The growth since then makes an actor the
- * worst of the period. Until an actor has a problem in this period, the worst actor of the previous
- * period is returned. So a name is returned for at least a period after the last problem, if
- * actors are read often, and all readers get the same name. Among equals, the first remains the
- * worst, because each new name is a new series of a monitoring system.
+ * <p>Time is divided into periods. At the start of a period, also of the first, the counts of the
+ * actors that ever had a problem are remembered by the names of the actors. The growth since then
+ * makes an actor the worst of the period. Until an actor has a problem in this period, the worst
+ * actor of the previous period is returned. So a name is returned for at least a period after the
+ * last problem, if actors are read often, and all readers get the same name. Among equals, the
+ * first remains the worst, because each new name is a new series of a monitoring system.
  *
  * <p>Actors with equal names have their sum. An actor that has ended counts alone. When an actor
  * ends while another has its name, the growth may include problems from before the period.
@@ -32,8 +32,8 @@ final class WorstActors {
   private static final long PERIOD_NANOS = 5L * 60 * 1_000_000_000; // five minutes
   private static final int MAX_REMEMBERED = 10_000;
 
-  // The counts of actors by their names at the start of the period. Written by readers, read by
-  // actors that end; never changed after the write
+  // The counts of actors by their names at the start of the period. Written by readers and by the
+  // thread that makes the totals, read by actors that end; never changed after the write
   private volatile Map<String, long[]> atStart = Map.of();
   private final Leader[] ended; // by the index of the name and of the problem; guarded by the lock of the tree
   // The next four are guarded by the monitor of the totals
@@ -66,7 +66,7 @@ final class WorstActors {
   }
 
   /**
-   * Begins the first period, in which all problems that actors ever had count.
+   * Makes an object without actors; {@link #begin} begins the first period.
    *
    * @param names how many names there are
    * @param nanos the time by the clock of the scope
@@ -159,6 +159,19 @@ final class WorstActors {
       startNanos = nanos;
     }
     living = Map.of();
+  }
+
+  /**
+   * Begins the first period: problems that the added actors already had do not count.
+   *
+   * @param lock the lock of the tree
+   */
+  void begin(Object lock) {
+    synchronized (lock) {
+      for (var leader : ended) leader.clear();
+      atStart = living;
+    }
+    living = new HashMap<>();
   }
 
   private void offer(int index, String actor) {
