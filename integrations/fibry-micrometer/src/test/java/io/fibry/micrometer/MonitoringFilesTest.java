@@ -174,8 +174,15 @@ class MonitoringFilesTest {
   @Test
   void noAlertOfWindowAlsoWaits() throws Exception {
     assertEquals(List.of(), rules().stream()
-        .filter(rule -> rule.expression.split(" and on ")[0].contains("_over_time(") && rule.minutes > 0)
+        .filter(rule -> rule.expression.split(" and on ")[0].contains("_over_time(") && rule.minutes > 1)
         .map(Rule::alert).toList());
+  }
+
+  /** The rate of a single event stays above zero for the whole window. */
+  @Test
+  void noAlertFiresAtAnyRate() throws Exception {
+    assertEquals(List.of(), rules().stream().map(Rule::expression)
+        .filter(expression -> expression.matches("rate\\(.*\\) > 0")).toList());
   }
 
   /** The series of the subscribers end with them, and do not exist beyond the oldest 20. */
