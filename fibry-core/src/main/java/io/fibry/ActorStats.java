@@ -41,8 +41,9 @@ import java.util.OptionalInt;
  * may have been busy for longer. This applies to scopes with a scheduler of your own, to inline
  * requests, and to steps of your own {@link io.fibry.spi.MultiStepMessage}
  * @param capacity how many messages the mailbox accepts; empty if it is unbounded
- * @param refused messages that the mailbox refused or dropped, because it was full or the wait
- * would have been too long
+ * @param refused messages that the mailbox did not accept, because it was full or the wait would
+ * have been too long
+ * @param dropped messages that the mailbox accepted, and dropped later because it was full
  * @param stack where the handler is, the newest call first, at most 0.1 s old. In a pool, the
  * handler that has been busy for longest. Empty if no handler runs, or its stack is not known
  * @param lastFailure the last failure of the actor, or of an earlier actor of the scope with its
@@ -51,8 +52,8 @@ import java.util.OptionalInt;
 public record ActorStats(List<String> scopes, String name, String kind, long queued, Duration oldestWaiting,
     long handled, long failed, ActorState state, Optional<String> awaited, int busyWorkers, int workers,
     int maxWorkers, String activity, Optional<String> messageType, Duration busyFor, boolean isBusyForExact,
-    OptionalInt capacity, long refused,
-    List<StackTraceElement> stack, Optional<ActorFailure> lastFailure) {
+    OptionalInt capacity, long refused, long dropped, List<StackTraceElement> stack,
+    Optional<ActorFailure> lastFailure) {
 
   /** The state of an actor at one moment. Later versions may add states. */
   public enum ActorState {

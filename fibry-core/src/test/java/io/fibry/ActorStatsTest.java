@@ -2,6 +2,7 @@ package io.fibry;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorStats.ActorState;
@@ -23,6 +24,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -57,8 +59,8 @@ class ActorStatsTest {
     actor.sendMessage(new IllegalStateException("planned"));
     assertTrue(scope.awaitQuiescence(Patience.LONG));
     assertEquals(new ActorStats(List.of("app"), "worker", "FIBER", 0, Duration.ZERO, 1, 1, ActorState.IDLE,
-        Optional.empty(), 0, 0, 0, "idle", Optional.empty(), Duration.ZERO, true, OptionalInt.empty(), 0, List.of(),
-        statsOf("worker").lastFailure()), statsOf("worker"));
+        Optional.empty(), 0, 0, 0, "idle", Optional.empty(), Duration.ZERO, true, OptionalInt.empty(), 0, 0,
+        List.of(), statsOf("worker").lastFailure()), statsOf("worker"));
 
     Gate.occupy(actor);
     actor.sendMessage("waits");
@@ -75,15 +77,20 @@ class ActorStatsTest {
   }
 
   private void assertRefusedCount(long expected, String name) {
-    assertEquals(expected, statsOf(name).refused());
+    assertCounts(expected, 0, name);
     assertTrue(scope.dump().contains("; 0 handled, " + expected + " refused\n"), scope.dump());
+  }
+
+  private void assertCounts(long expectedRefused, long expectedDropped, String name) {
+    assertEquals(List.of(expectedRefused, expectedDropped), List.of(statsOf(name).refused(), statsOf(name).dropped()));
+    long expected = expectedRefused + expectedDropped;
     var unhandled = scope.report().unhandled();
     assertEquals(expected, unhandled.get(Reason.REJECTED) + unhandled.get(Reason.DROPPED));
   }
 
   @Promise("19.17")
   @ParameterizedTest
-  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "BLOCK")
+  @EnumSource(names = {"REJECT", "DROP_NEWEST"})
   void messagesThatFullMailboxRefusesAreCounted(Overflow overflow) {
     var actor = scope.named("full").mailbox(Mailbox.bounded(1, overflow)).newActorWithReturn((Object message) -> {
       Gate.passOrThrow(message);
@@ -95,6 +102,25 @@ class ActorStatsTest {
     actor.sendMessageReturn("request");
 
     assertRefusedCount(3, "full");
+  }
+
+  @Promise("19.17")
+  @Test
+  void droppedMessagesAreCountedApartFromRefusedMessages() {
+    var actor = scope.named("full").mailbox(Mailbox.bounded(1, Overflow.DROP_OLDEST))
+        .newActorWithReturn((Object message) -> {
+          Gate.passOrThrow(message);
+          return message;
+        });
+    Gate.occupy(actor);
+
+    for (var message : List.of("waits", "second", "third")) actor.sendMessage(message);
+    actor.sendMessageReturn("request");
+    actor.execute(() -> {}); // tasks have a capacity of 1, too
+    for (int i = 0; i < 2; i++) assertThrows(RejectedExecutionException.class, () -> actor.execute(() -> {}));
+
+    assertCounts(2, 3, "full");
+    assertTrue(scope.dump().contains("; 0 handled, 2 refused, 3 dropped\n"), scope.dump());
   }
 
   @Promise("19.17")
@@ -172,7 +198,8 @@ class ActorStatsTest {
 
     var stats = statsOf("full");
 
-    assertEquals(List.of(2L, 4L), List.of(stats.queued(), stats.refused()));
+    assertEquals(List.of(2L, 4L), List.of(stats.queued(), stats.refused() + stats.dropped()));
+    assertEquals(overflow == Overflow.DROP_OLDEST ? 4 : 0, stats.dropped());
     assertEquals(OptionalInt.of(2), stats.capacity());
   }
 

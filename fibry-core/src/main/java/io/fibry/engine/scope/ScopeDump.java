@@ -1,5 +1,6 @@
 package io.fibry.engine.scope;
 
+import io.fibry.engine.cell.ActorInspector;
 import io.fibry.engine.cell.Cell;
 import java.util.List;
 import java.util.Locale;
@@ -41,7 +42,10 @@ final class ScopeDump {
       text.append("; ").append(waiting).append(waiting == MAX_COUNTED ? " or more" : "").append(" waiting");
     text.append("; ").append(cell.handled()).append(" handled");
     if (cell.failed() > 0) text.append(", ").append(cell.failed()).append(" failed");
-    if (cell.refused() > 0) text.append(", ").append(cell.refused()).append(" refused");
+    long lost = cell.refused(); // refused or dropped; read first, because a drop counts as dropped first
+    long dropped = ActorInspector.dropped(cell);
+    if (lost > dropped) text.append(", ").append(lost - dropped).append(" refused");
+    if (dropped > 0) text.append(", ").append(dropped).append(" dropped");
     text.append('\n');
     for (var worker : cell.workersAndSelf()) if (worker != cell && !worker.isIdle()) add(worker, indent + "  ");
   }

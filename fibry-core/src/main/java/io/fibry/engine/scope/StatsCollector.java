@@ -39,13 +39,15 @@ final class StatsCollector {
     List<StackTraceElement> stack = busy.nanos() == 0 ? List.of() : ActorInspector.stack(busy.cell());
     // a pool that handles messages has the state of the worker that has been busy for longest
     var observed = busy.nanos() == 0 || busy.cell() == cell ? activity : busy.cell().activity();
+    long lost = cell.refused(); // refused or dropped; read first, because a drop counts as dropped first
+    long dropped = ActorInspector.dropped(cell);
     return new ActorStats(scopeNames, cell.name(), cell.strategyText(), cell.countQueued(ScopeDump.MAX_COUNTED),
         Duration.ofNanos(QueueAges.observe(cell)), cell.handled(), cell.failed(), observed.state(),
         Optional.ofNullable(observed.awaited()),
         activity.busyWorkers(), activity.workers(), activity.maxWorkers(), activity.text(),
         Optional.ofNullable(observed.messageType()),
         Duration.ofNanos(busy.nanos()), busy.isExact(),
-        capacity(cell.capacity()), cell.refused(), stack, cell.owner().lastFailure(cell.name()));
+        capacity(cell.capacity()), Math.max(0, lost - dropped), dropped, stack, cell.owner().lastFailure(cell.name()));
   }
 
   private static BusyTime maxBusyTime(Cell cell) {
@@ -88,10 +90,12 @@ final class StatsCollector {
   private static ActorStats sample(List<String> scopeNames, Cell cell) {
     var activity = ActorInspector.briefActivity(cell);
     var busy = maxBusyTime(cell);
+    long lost = cell.refused(); // refused or dropped; read first, because a drop counts as dropped first
+    long dropped = ActorInspector.dropped(cell);
     return new ActorStats(scopeNames, cell.name(), cell.strategyText(), cell.countQueued(ScopeDump.MAX_COUNTED),
         Duration.ofNanos(QueueAges.observe(cell)), cell.handled(), cell.failed(), activity.state(), Optional.empty(),
         activity.busyWorkers(), activity.workers(), activity.maxWorkers(), activity.text(), Optional.empty(),
-        Duration.ofNanos(busy.nanos()), busy.isExact(), capacity(cell.capacity()), cell.refused(), List.of(),
-        Optional.empty());
+        Duration.ofNanos(busy.nanos()), busy.isExact(), capacity(cell.capacity()),
+        Math.max(0, lost - dropped), dropped, List.of(), Optional.empty());
   }
 }

@@ -19,7 +19,7 @@ final class ActorHistories {
   private static final long MIN_DISTANCE_NANOS = Duration.ofSeconds(10).toNanos() * 9 / 10; // timers may be late
   private static final long MAX_AGE_NANOS = Duration.ofMinutes(10).toNanos();
 
-  private record ActorPoint(long nanos, long failed, long refused, long waiting) {}
+  private record ActorPoint(long nanos, long failed, long lost, long waiting) {}
 
   private final Map<String, Deque<ActorPoint>> points = new HashMap<>(); // by scopes and name; oldest first
 
@@ -32,7 +32,7 @@ final class ActorHistories {
       if (points.size() >= MAX_ACTORS && !points.containsKey(key)) continue;
       var actorPoints = points.computeIfAbsent(key, any -> new ArrayDeque<>());
       if (!actorPoints.isEmpty() && nanos - actorPoints.getLast().nanos < MIN_DISTANCE_NANOS) continue;
-      actorPoints.add(new ActorPoint(nanos, stats.failed(), stats.refused(), stats.queued()));
+      actorPoints.add(new ActorPoint(nanos, stats.failed(), stats.refused() + stats.dropped(), stats.queued()));
       while (actorPoints.size() > MAX_POINTS || nanos - actorPoints.getFirst().nanos > MAX_AGE_NANOS)
         actorPoints.removeFirst();
     }
@@ -47,7 +47,7 @@ final class ActorHistories {
     var maps = new ArrayList<Map<String, Object>>();
     for (var point : points.getOrDefault(key(scopeNames, name), new ArrayDeque<>()))
       maps.add(JsonText.object("secondsAgo", ActorRow.rounded((nowNanos - point.nanos) / 1e9), "failed", point.failed,
-          "refused", point.refused, "waiting", point.waiting));
+          "lost", point.lost, "waiting", point.waiting));
     return maps;
   }
 }

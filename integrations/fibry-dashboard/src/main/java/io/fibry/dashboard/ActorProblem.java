@@ -13,7 +13,7 @@ enum ActorProblem implements HeldProblems.Problem {
   WITHOUT_THREAD,
   /** The actor is suspended after a failure, until it restarts. */
   RESTARTING,
-  /** The mailbox is full, or has refused messages within the last minute. */
+  /** The mailbox is full, or has refused or dropped messages within the last minute. */
   FULL,
   /** The handler has failed within the last minute. */
   FAILING,

@@ -28,10 +28,10 @@ record ActorRow(ActorStats stats, int scope, ActorTrend trend) {
   /** The page always shows the actors with the highest values of each measure. */
   private static final List<ToDoubleFunction<ActorRow>> MEASURES = List.of(row -> row.stats.queued(),
       row -> row.trend.perSecond(), row -> row.stats.busyFor().toNanos(), row -> row.stats.failed(),
-      row -> row.stats.refused());
+      row -> row.stats.refused() + row.stats.dropped());
 
   /** Orders rows by their most urgent problem, then by the time busy and the waiting messages. */
-  private static final Comparator<ActorRow> BY_URGENCY =
+  static final Comparator<ActorRow> BY_URGENCY =
       Comparator.comparing((ActorRow row) -> row.problems().getFirst())
           .thenComparing(row -> row.stats.busyFor(), Comparator.reverseOrder())
           .thenComparing(row -> row.stats.queued(), Comparator.reverseOrder());
@@ -94,14 +94,16 @@ record ActorRow(ActorStats stats, int scope, ActorTrend trend) {
   Map<String, Object> asMap(boolean texts, int group) {
     var map = JsonText.object("scope", scope, "name", stats.name(), "kind", stats.kind(), "waiting", stats.queued(),
         "handled", stats.handled(), "perSecond", rounded(trend.perSecond()), "failed", stats.failed(), "refused",
-        stats.refused(), "busyMillis", stats.busyFor().toMillis(), "busyExact", stats.isBusyForExact(), "state",
-        stats.state().name().toLowerCase(Locale.ROOT), "doing", texts ? stats.activity() : withoutTexts(stats));
+        stats.refused(), "dropped", stats.dropped(), "busyMillis", stats.busyFor().toMillis(), "busyExact",
+        stats.isBusyForExact(), "state", stats.state().name().toLowerCase(Locale.ROOT), "doing",
+        texts ? stats.activity() : withoutTexts(stats));
     stats.awaited().ifPresent(awaited -> map.put("awaits", awaited));
     if (stats.oldestWaiting().toMillis() > 0) map.put("oldestMillis", stats.oldestWaiting().toMillis());
     stats.capacity().ifPresent(capacity -> map.put("capacity", capacity));
     trend.problems().addTo(map);
     if (isRecent(trend.sinceFailed())) map.put("hasFailedRecently", true);
-    if (isRecent(trend.sinceRefused())) map.put("hasRefusedRecently", true);
+    if (isRecent(trend.sinceLost())) map.put("hasLostRecently", true);
+    if (isRecent(trend.sinceDropped())) map.put("hasDroppedRecently", true);
     if (group >= 0) map.put("group", group);
     return map;
   }

@@ -12,18 +12,20 @@ import java.util.List;
  * nanoseconds since the dashboard saw the event, and at most {@link #LONG_AGO}, which also stands
  * for an event that it never saw.
  *
+ * @param lost refused and dropped messages; refused messages alone may seem to shrink during a drop
  * @param rate the window of which the rate of handled messages is
  * @param sinceHandled since a count of handled messages that was higher than the count before
  * @param sinceFailed since a count of failed messages that was higher than the count before
- * @param sinceRefused since a count of refused messages that was higher than the count before
+ * @param sinceLost since a count of refused and dropped messages that was higher than the count before
+ * @param sinceDropped since a count of dropped messages that was higher than the count before
  * @param noThreadNanos for how long the actor has waited for a thread
  * @param isFull whether the mailbox was full in this snapshot
  * @param stayedFull whether the mailbox was also full in the previous snapshot, if there was one
  * @param problems the problems that the page shows
  */
-record ActorTrend(long handled, long failed, long refused, RateWindow rate, long sinceHandled, long sinceFailed,
-    long sinceRefused, long noThreadNanos, boolean isFull, boolean stayedFull, QueueTrend queue,
-    HeldProblems<ActorProblem> problems) {
+record ActorTrend(long handled, long failed, long lost, long dropped, RateWindow rate, long sinceHandled,
+    long sinceFailed, long sinceLost, long sinceDropped, long noThreadNanos, boolean isFull, boolean stayedFull,
+    QueueTrend queue, HeldProblems<ActorProblem> problems) {
   private static final long MIN_RATE_NANOS = Duration.ofMillis(500).toNanos(); // a shorter time gives no useful rate
   static final long LONG_AGO = Duration.ofMinutes(2).toNanos();
   private static final ActorTrend NONE = ofNew(RateWindow.NONE); // shared by all actors that did nothing
@@ -62,8 +64,8 @@ record ActorTrend(long handled, long failed, long refused, RateWindow rate, long
   /** Begins with an actor in the first snapshot. */
   static ActorTrend first(ActorStats stats) {
     boolean isFull = isFull(stats);
-    return new ActorTrend(stats.handled(), stats.failed(), stats.refused(), RateWindow.of(stats.handled()), LONG_AGO,
-        LONG_AGO, LONG_AGO, 0, isFull, isFull, QueueTrend.of(stats.queued()), HeldProblems.none());
+    return new ActorTrend(stats.handled(), stats.failed(), lost(stats), stats.dropped(), RateWindow.of(stats.handled()),
+        LONG_AGO, LONG_AGO, LONG_AGO, LONG_AGO, 0, isFull, isFull, QueueTrend.of(stats.queued()), HeldProblems.none());
   }
 
   /** Begins with an actor that was not in the previous snapshot, or had no counts in it. */
@@ -72,7 +74,7 @@ record ActorTrend(long handled, long failed, long refused, RateWindow rate, long
   }
 
   private static ActorTrend ofNew(RateWindow rate) {
-    return new ActorTrend(0, 0, 0, rate, LONG_AGO, LONG_AGO, LONG_AGO, 0, false, false, QueueTrend.EMPTY,
+    return new ActorTrend(0, 0, 0, 0, rate, LONG_AGO, LONG_AGO, LONG_AGO, LONG_AGO, 0, false, false, QueueTrend.EMPTY,
         HeldProblems.none());
   }
 
@@ -81,17 +83,18 @@ record ActorTrend(long handled, long failed, long refused, RateWindow rate, long
    * with the name of an ended actor.
    */
   ActorTrend next(ActorStats stats, long elapsedNanos) {
-    if (stats.handled() < handled || stats.failed() < failed || stats.refused() < refused)
+    if (stats.handled() < handled || stats.failed() < failed || lost(stats) < lost || stats.dropped() < dropped)
       return ofNew(stats, elapsedNanos);
     long sinceHandled = since(stats.handled() > handled, this.sinceHandled, elapsedNanos);
     long sinceFailed = since(stats.failed() > failed, this.sinceFailed, elapsedNanos);
-    long sinceRefused = since(stats.refused() > refused, this.sinceRefused, elapsedNanos);
+    long sinceLost = since(lost(stats) > lost, this.sinceLost, elapsedNanos);
+    long sinceDropped = since(stats.dropped() > dropped, this.sinceDropped, elapsedNanos);
     long noThreadNanos = !lacksThread(stats) || stats.handled() > handled ? 0
         : this.noThreadNanos + elapsedNanos;
     boolean isFull = isFull(stats);
-    var next = new ActorTrend(stats.handled(), stats.failed(), stats.refused(),
-        rate.next(stats.handled(), elapsedNanos), sinceHandled, sinceFailed, sinceRefused, noThreadNanos, isFull,
-        isFull && this.isFull, queue.next(stats.queued(), elapsedNanos), problems);
+    var next = new ActorTrend(stats.handled(), stats.failed(), lost(stats), stats.dropped(),
+        rate.next(stats.handled(), elapsedNanos), sinceHandled, sinceFailed, sinceLost, sinceDropped, noThreadNanos,
+        isFull, isFull && this.isFull, queue.next(stats.queued(), elapsedNanos), problems);
     return next.equals(this) ? this : next; // an idle actor keeps its object
   }
 
@@ -102,7 +105,7 @@ record ActorTrend(long handled, long failed, long refused, RateWindow rate, long
     if (stats.busyFor().compareTo(handlingLimit) >= 0) present.add(ActorProblem.STUCK);
     if (noThreadNanos >= Durations.nanos(handlingLimit)) present.add(ActorProblem.WITHOUT_THREAD);
     if (stats.state() == ActorState.SUSPENDED) present.add(ActorProblem.RESTARTING);
-    if (stayedFull || sinceRefused < ActorProblem.RECENT_NANOS) present.add(ActorProblem.FULL);
+    if (stayedFull || sinceLost < ActorProblem.RECENT_NANOS) present.add(ActorProblem.FULL);
     if (sinceFailed < ActorProblem.RECENT_NANOS) present.add(ActorProblem.FAILING);
     if (stats.oldestWaiting().compareTo(waitingLimit) >= 0) present.add(ActorProblem.BACKLOGGED);
     if (queue.isGrowing()) present.add(ActorProblem.GROWING);
@@ -116,8 +119,8 @@ record ActorTrend(long handled, long failed, long refused, RateWindow rate, long
    */
   ActorTrend withProblems(List<ActorProblem> present, long elapsedNanos) {
     var next = problems.next(present, elapsedNanos);
-    return next.equals(problems) ? this : new ActorTrend(handled, failed, refused, rate, sinceHandled, sinceFailed,
-        sinceRefused, noThreadNanos, isFull, stayedFull, queue, next);
+    return next.equals(problems) ? this : new ActorTrend(handled, failed, lost, dropped, rate, sinceHandled,
+        sinceFailed, sinceLost, sinceDropped, noThreadNanos, isFull, stayedFull, queue, next);
   }
 
   /** Returns the messages handled per second; NaN if the rate is not known yet. */
@@ -138,6 +141,10 @@ record ActorTrend(long handled, long failed, long refused, RateWindow rate, long
     return stats.capacity().isPresent() && stats.queued() >= stats.capacity().getAsInt();
   }
 
+  private static long lost(ActorStats stats) {
+    return stats.refused() + stats.dropped();
+  }
+
   /** Returns whether the actor waits for a thread. */
   static boolean lacksThread(ActorStats stats) {
     return stats.state() == ActorState.READY;
@@ -145,7 +152,7 @@ record ActorTrend(long handled, long failed, long refused, RateWindow rate, long
 
   /** Returns whether this trend differs from the trend of an actor that has done nothing. */
   boolean isWorthKeeping() {
-    return handled > 0 || failed > 0 || refused > 0 || noThreadNanos > 0 || queue != QueueTrend.EMPTY
+    return handled > 0 || failed > 0 || lost > 0 || noThreadNanos > 0 || queue != QueueTrend.EMPTY
         || !problems.isEmpty();
   }
 }

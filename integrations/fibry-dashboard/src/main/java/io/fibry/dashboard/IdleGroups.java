@@ -50,6 +50,7 @@ final class IdleGroups {
     long handled = 0;
     long failed = 0;
     long refused = 0;
+    long dropped = 0;
     double perSecond = 0; // NaN if the rate of a member is not known
     for (var row : members) {
       indexes.put(row, maps.size());
@@ -58,11 +59,12 @@ final class IdleGroups {
       handled += row.stats().handled();
       failed += row.stats().failed();
       refused += row.stats().refused();
+      dropped += row.stats().dropped();
       perSecond += row.trend().perSecond();
     }
     maps.add(JsonText.object("scope", key.scope, "name", key.pattern, "kind", key.kind, "actors", members.size(),
         "working", working, "waiting", waiting, "handled", handled, "perSecond", ActorRow.rounded(perSecond), "failed",
-        failed, "refused", refused));
+        failed, "refused", refused, "dropped", dropped));
   }
 
   /** Returns a JSON object for each group. */

@@ -36,6 +36,7 @@ final class ScopeSnapshot {
     long handled;
     long failed;
     long refused;
+    long dropped;
     double perSecond;
 
     ScopeTotals(int index) {
@@ -48,6 +49,7 @@ final class ScopeSnapshot {
       handled += row.stats().handled();
       failed += row.stats().failed();
       refused += row.stats().refused();
+      dropped += row.stats().dropped();
       perSecond += row.trend().perSecond();
       if (keepsAll || row.trend().isWorthKeeping()) trendsByName.put(key, row.trend());
     }
@@ -239,7 +241,8 @@ final class ScopeSnapshot {
     scopes.forEach(
         (names, totals) -> scopeMaps.add(JsonText.object("names", names, "actors", totals.actors,
             "waiting", totals.waiting, "handled", totals.handled,
-            "perSecond", ActorRow.rounded(totals.perSecond), "failed", totals.failed, "refused", totals.refused)));
+            "perSecond", ActorRow.rounded(totals.perSecond), "failed", totals.failed, "refused", totals.refused,
+            "dropped", totals.dropped)));
     var groups = new IdleGroups(rows);
     return JsonText.of(JsonText.object("scope", report.scope(), "closed", isClosed, "sent", report.sent(), "handled",
         report.handled(), "handling", report.handling(), "waiting", report.queued(), "restarted", report.restarted(),

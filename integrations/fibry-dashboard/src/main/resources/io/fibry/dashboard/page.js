@@ -171,9 +171,11 @@ function showAlarm(data) {
 const timed = (problems, key, endedMillisAgo, busyMillis) => problems.map(problem => problem
   + (endedMillisAgo?.[problem] !== undefined ? ' until ' + steadyClock(key + problem, endedMillisAgo[problem])
     : problem === 'stuck' ? ' since ' + steadyClock(key, busyMillis) : '')).join(', ');
+/** Returns the problems of an actor. A mailbox that has dropped messages within the last minute says so. */
+const problemsOf = row => row.problems.map(problem => problem === 'full' && row.hasDroppedRecently ? 'full: drops messages' : problem);
 const does = row => row.problems
-  ? [`▲ ${timed(row.problems, actorKey(path(row), row.name), row.endedMillisAgo, row.busyMillis)} · ${row.doing}`, 'bad']
-  : row.state === 'idle' ? ['○ ' + row.doing, 'idle'] : ['● ' + row.doing, ''];
+  ? [`▲ ${timed(problemsOf(row), actorKey(path(row), row.name), row.endedMillisAgo, row.busyMillis)} · ${row.doing}`, 'bad']
+  : row.state === 'idle' ? ['○ ' + row.doing, 'idle'] : ['● ' + row.doing, row.kind.startsWith('pool') ? 'pool' : ''];
 const has = (row, problem) => row.problems?.includes(problem);
 const dim = (text, isZero, more = '') => [text, 'number' + (isZero ? ' zero' : more)];
 const busy = row => (row.busyMillis && row.busyExact === false ? '≥ ' : '') + duration(row.busyMillis);
@@ -182,6 +184,8 @@ const isOld = row => row.waiting > 0 && row.oldestMillis >= 1000;
 const waiting = row => number(row.waiting) + (isOld(row) ? ' · ≥ ' + duration(row.oldestMillis) : '');
 /** Returns the cell of a count since the start, which is marked if it has risen within the last minute. */
 const recentCount = (count, isRecent) => dim((isRecent ? '▲ ' : '') + number(count), count === 0, isRecent ? ' bad' : '');
+const lost = row => row.refused + row.dropped;
+const lostText = row => `${number(row.refused)} refused · ${number(row.dropped)} dropped`;
 const columns = [
   {title: 'Actor', key: row => row.name},
   {title: 'Kind', key: row => row.kind, cell: row => [row.kind.replaceAll('_', ' '), 'muted']},
@@ -193,7 +197,8 @@ const columns = [
   {title: 'Handled', key: row => row.handled, cell: row => dim(number(row.handled), row.handled === 0)},
   {title: 'Per second', key: row => row.perSecond ?? 0, cell: row => dim(rate(row.perSecond), !row.perSecond)},
   {title: 'Failed', key: row => row.failed, cell: row => recentCount(row.failed, row.hasFailedRecently)},
-  {title: 'Refused', key: row => row.refused, cell: row => recentCount(row.refused, row.hasRefusedRecently)},
+  {title: 'Lost', hint: 'Messages that full mailboxes refused or dropped', key: lost, tip: lostText,
+    cell: row => recentCount(lost(row), row.hasLostRecently)},
 ];
 let sorted = null; // the column that sorts the rows; null: none, problems are first and the others are a tree
 let falling = true;
@@ -206,6 +211,7 @@ columns.forEach((column, place) => {
   column.head.scope = 'col';
   column.button = made('button', '', column.title);
   column.button.type = 'button';
+  if (column.hint) column.head.title = column.hint;
   column.button.addEventListener('click', () => {
     const first = place >= 3; // numbers begin with the largest
     if (sorted !== column) [sorted, falling] = [column, first];
@@ -304,7 +310,8 @@ function showLine(tr, line) {
   columns.slice(1).forEach((column, i) => {
     const [text, className] = line.row ? column.cell(line.row) : totalsCell(column, line);
     set(tr.cells[i + 1], text, className);
-    const title = i < 2 ? text : ''; // the cell may show only a part of the text
+    // a cell of the first columns may show only a part of the text
+    const title = i < 2 ? text : column.tip && (line.row ?? line.totals) ? column.tip(line.row ?? line.totals) : '';
     if (tr.cells[i + 1].title !== title) tr.cells[i + 1].title = title;
   });
 }
@@ -346,7 +353,7 @@ const histories = new Map(); // of the actors that the server sends
 const perSecondOf = name => points => points.slice(1).map((point, i) =>
   Math.max(0, point[name] - points[i][name]) / Math.max(1, (point.time - points[i].time) / 1000));
 const charts = [
-  {title: 'Refused per second', values: perSecondOf('refused'), text: rate},
+  {title: 'Lost per second', values: perSecondOf('lost'), text: rate},
   {title: 'Failed per second', values: perSecondOf('failed'), text: rate},
   {title: 'Waiting', values: points => points.slice(1).map(point => point.waiting), text: number},
 ];
@@ -365,7 +372,7 @@ function rememberActors(rows) {
   for (const row of rows) {
     const key = actorKey(path(row), row.name);
     const history = histories.get(key) ?? {points: []};
-    history.points.push({time: Date.now(), refused: row.refused, failed: row.failed, waiting: row.waiting});
+    history.points.push({time: Date.now(), lost: lost(row), failed: row.failed, waiting: row.waiting});
     if (history.points.length > HISTORY) history.points.shift();
     history.snapshot = snapshots;
     histories.set(key, history);
@@ -382,7 +389,7 @@ function describe(actor) {
     ? number(actor.waiting) + (actor.capacity === undefined ? '' : ' of ' + number(actor.capacity)) + ' waiting'
       + (isOld(actor) ? `, the oldest for ≥ ${duration(actor.oldestMillis)}, since ${steadyClock(key + 'oldest', actor.oldestMillis)} or before` : '') : '';
   return [selected.scope, text, actor.busyMillis ? 'busy for ' + busy(actor) + (actor.busyMillis >= 1000 ? ', since ' + steadyClock(key, actor.busyMillis) : '') : '', waiting,
-    number(actor.handled) + ' handled', number(actor.failed) + ' failed', number(actor.refused) + ' refused']
+    number(actor.handled) + ' handled', number(actor.failed) + ' failed', lostText(actor)]
     .filter(Boolean).join(' · ');
 }
 

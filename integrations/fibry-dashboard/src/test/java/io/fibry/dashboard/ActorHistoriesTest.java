@@ -13,7 +13,7 @@ class ActorHistoriesTest {
   private final ActorHistories histories = new ActorHistories();
 
   private static ActorRow row(String name, long queued) {
-    var stats = Stats.of(name).withQueued(queued).withFailed(2).withRefused(3).get();
+    var stats = Stats.of(name).withQueued(queued).withFailed(2).withRefused(2).withDropped(1).get();
     return new ActorRow(stats, 0, ActorTrend.first(stats).withProblems(List.of(ActorProblem.GROWING), 0));
   }
 
@@ -24,7 +24,7 @@ class ActorHistoriesTest {
     var maps = histories.maps("app", "till", 899 * SECOND);
 
     assertEquals(ActorHistories.MAX_POINTS, maps.size());
-    assertEquals("{secondsAgo=8.0, failed=2, refused=3, waiting=891}", maps.getLast().toString());
+    assertEquals("{secondsAgo=8.0, failed=2, lost=3, waiting=891}", maps.getLast().toString());
     assertEquals(List.of(), histories.maps("other", "till", 899 * SECOND));
   }
 

@@ -87,8 +87,8 @@ class DashboardTest {
           text);
       assertTrue(
           text.contains("\"rows\":[{\"scope\":2,\"name\":\"deep\",\"kind\":\"FIBER\",\"waiting\":0,\"handled\":1,"
-              + "\"perSecond\":null,\"failed\":0,\"refused\":0,\"busyMillis\":0,\"busyExact\":true,\"state\":\"idle\","
-              + "\"doing\":\"idle\"}]"),
+              + "\"perSecond\":null,\"failed\":0,\"refused\":0,\"dropped\":0,\"busyMillis\":0,"
+              + "\"busyExact\":true,\"state\":\"idle\",\"doing\":\"idle\"}]"),
           text);
     }
   }
@@ -382,7 +382,7 @@ class DashboardTest {
       var text = statistics(dashboard);
 
       assertTrue(text.contains("\"perSecond\":{\"sent\":15.0,\"handled\":15.0,\"unhandled\":0.0}"), text);
-      assertTrue(text.contains("\"handled\":30,\"perSecond\":15.0,\"failed\":0,\"refused\":0,\"busyMillis\":0"), text);
+      assertTrue(text.contains("\"handled\":30,\"perSecond\":15.0,\"failed\":0,\"refused\":0,\"dropped\":0,"), text);
     }
   }
 

@@ -47,8 +47,9 @@ class IdleGroupsTest {
 
     assertEquals(
         "[{\"scope\":0,\"name\":\"session-*\",\"kind\":\"FIBER\",\"actors\":200,\"working\":0,\"waiting\":0,\"handled\":400,"
-            + "\"perSecond\":null,\"failed\":200,\"refused\":0},{\"scope\":1,\"name\":\"session-*\","
-            + "\"kind\":\"FIBER\",\"actors\":5,\"working\":0,\"waiting\":0,\"handled\":10,\"perSecond\":null,\"failed\":5,\"refused\":0}]",
+            + "\"perSecond\":null,\"failed\":200,\"refused\":0,\"dropped\":0},{\"scope\":1,\"name\":\"session-*\","
+            + "\"kind\":\"FIBER\",\"actors\":5,\"working\":0,\"waiting\":0,\"handled\":10,\"perSecond\":null,\"failed\":5,"
+            + "\"refused\":0,\"dropped\":0}]",
         JsonText.of(groups.maps()));
     assertEquals(List.of(0, 1, -1),
         List.of(groups.indexOf(rows.get(7)), groups.indexOf(rows.get(200)), groups.indexOf(rows.getLast())));
@@ -90,7 +91,7 @@ class IdleGroupsTest {
 
     assertEquals(
         "[{\"scope\":0,\"name\":\"\",\"kind\":\"FIBER\",\"actors\":20,\"working\":0,\"waiting\":0,\"handled\":0,\"perSecond\":null,\"failed\":0,"
-            + "\"refused\":0}]",
+            + "\"refused\":0,\"dropped\":0}]",
         JsonText.of(groups.maps()));
     assertEquals(-1, groups.indexOf(rows.getFirst()));
     assertEquals(0, groups.indexOf(rows.getLast()));

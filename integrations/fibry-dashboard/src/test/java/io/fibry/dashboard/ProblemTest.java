@@ -51,10 +51,13 @@ class ProblemTest {
 
   @Test
   void failuresAndRefusalsAreProblemsForOneMinute() {
-    var trend = ActorTrend.first(actor().withFailed(3).withRefused(5).get());
-    var stats = actor().withFailed(4).withRefused(6).get();
+    assertFailingAndFullForOneMinute(actor().withFailed(3).withRefused(5), actor().withFailed(4).withRefused(6));
+    assertFailingAndFullForOneMinute(actor().withFailed(3).withDropped(5), actor().withFailed(4).withDropped(6));
+  }
 
-    trend = trend.next(stats, SECOND);
+  private static void assertFailingAndFullForOneMinute(Stats before, Stats after) {
+    var stats = after.get();
+    var trend = ActorTrend.first(before.get()).next(stats, SECOND);
     assertEquals(List.of(ActorProblem.FULL, ActorProblem.FAILING), problems(stats, trend));
     for (int second = 1; second < 60; second++) trend = trend.next(stats, SECOND);
     assertEquals(List.of(ActorProblem.FULL, ActorProblem.FAILING), problems(stats, trend));
@@ -257,8 +260,32 @@ class ProblemTest {
 
     var row = new ActorRow(stats.get(), 0, shown(before, stats, 60)).asMap(false, -1);
     assertEquals(true, row.get("hasFailedRecently"));
-    assertFalse(row.containsKey("hasRefusedRecently"));
+    assertFalse(row.containsKey("hasLostRecently"));
     row = new ActorRow(stats.get(), 0, shown(before, stats, 61)).asMap(false, -1);
     assertFalse(row.containsKey("hasFailedRecently"));
+  }
+
+  private static List<Boolean> marks(Stats before, Stats after) {
+    var trend = ActorTrend.first(before.get()).next(after.get(), SECOND);
+    var row = new ActorRow(after.get(), 0, trend).asMap(false, -1);
+    return List.of(row.containsKey("hasLostRecently"), row.containsKey("hasDroppedRecently"));
+  }
+
+  @Test
+  void lostMessagesAreMarkedAndDropsAreTold() {
+    assertEquals(List.of(true, false), marks(actor().withDropped(5), actor().withDropped(5).withRefused(1)));
+    assertEquals(List.of(true, true), marks(actor().withDropped(5), actor().withDropped(6)));
+  }
+
+  /** A refused message counts as dropped for a moment if it is read during a drop. */
+  @Test
+  void actorWhoseRefusedMessagesSeemFewerDuringDropIsSameActor() {
+    var before = actor().withHandled(100).withRefused(100).withDropped(5);
+    var trend = ActorTrend.first(before.get());
+
+    trend = trend.next(before.withRefused(99).withDropped(6).get(), SECOND);
+
+    assertEquals(0.0, trend.perSecond());
+    assertEquals(ActorTrend.LONG_AGO, trend.sinceLost());
   }
 }

@@ -16,6 +16,7 @@ final class Stats {
   private long handled;
   private long failed;
   private long refused;
+  private long dropped;
   private ActorState state = ActorState.IDLE;
   private Optional<String> awaited = Optional.empty();
   private Optional<String> messageType = Optional.empty();
@@ -63,6 +64,11 @@ final class Stats {
     return this;
   }
 
+  Stats withDropped(long dropped) {
+    this.dropped = dropped;
+    return this;
+  }
+
   Stats withState(ActorState state) {
     this.state = state;
     return this;
@@ -98,6 +104,6 @@ final class Stats {
   ActorStats get() {
     return new ActorStats(List.of("app"), name, kind, queued, oldestWaiting, handled, failed, state, awaited,
         busyWorkers, busyWorkers, maxWorkers, activity, messageType, busyFor, true, capacity,
-        refused, List.of(), Optional.empty());
+        refused, dropped, List.of(), Optional.empty());
   }
 }
