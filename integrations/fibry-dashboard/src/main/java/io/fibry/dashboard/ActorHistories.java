@@ -4,14 +4,15 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
 /**
  * The counts of actors while they had problems in the last ten minutes, so that the charts of such
  * an actor begin before the page was opened. Has at most one point of an actor for ten seconds, and
- * at most 250 actors: less than a megabyte. Used by one thread at a time.
+ * at most 250 actors: less than a megabyte. A further actor replaces the actor whose last problem
+ * is the oldest. Used by one thread at a time.
  */
 final class ActorHistories {
   static final int MAX_POINTS = 60;
@@ -21,21 +22,33 @@ final class ActorHistories {
 
   private record ActorPoint(long nanos, long failed, long lost, long waiting) {}
 
-  private final Map<String, Deque<ActorPoint>> points = new HashMap<>(); // by scopes and name; oldest first
+  // by scopes and name, first the actor whose last problem is the oldest; the points oldest first
+  private final Map<String, Deque<ActorPoint>> points = new LinkedHashMap<>();
 
-  /** Adds a point for each actor with a problem, and forgets old points. */
+  /**
+   * Adds a point for each actor with a problem, and forgets old points.
+   *
+   * @param problemRows at most {@link #MAX_ACTORS} actors
+   */
   void add(long nanos, List<ActorRow> problemRows) {
     points.values().removeIf(actorPoints -> nanos - actorPoints.getLast().nanos > MAX_AGE_NANOS);
+    for (var row : problemRows) { // first, so that new actors replace no actor of these
+      var actorPoints = points.remove(key(row));
+      if (actorPoints != null) points.put(key(row), actorPoints);
+    }
     for (var row : problemRows) {
       var stats = row.stats();
-      var key = key(String.join(" / ", stats.scopes()), stats.name());
-      if (points.size() >= MAX_ACTORS && !points.containsKey(key)) continue;
-      var actorPoints = points.computeIfAbsent(key, any -> new ArrayDeque<>());
+      var actorPoints = points.computeIfAbsent(key(row), any -> new ArrayDeque<>());
+      if (points.size() > MAX_ACTORS) points.remove(points.keySet().iterator().next());
       if (!actorPoints.isEmpty() && nanos - actorPoints.getLast().nanos < MIN_DISTANCE_NANOS) continue;
       actorPoints.add(new ActorPoint(nanos, stats.failed(), stats.refused() + stats.dropped(), stats.queued()));
       while (actorPoints.size() > MAX_POINTS || nanos - actorPoints.getFirst().nanos > MAX_AGE_NANOS)
         actorPoints.removeFirst();
     }
+  }
+
+  private static String key(ActorRow row) {
+    return key(String.join(" / ", row.stats().scopes()), row.stats().name());
   }
 
   private static String key(String scopeNames, String name) {

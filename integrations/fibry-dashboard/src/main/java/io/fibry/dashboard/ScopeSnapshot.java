@@ -30,7 +30,8 @@ final class ScopeSnapshot {
   /** The totals of a scope, without the scopes inside it. */
   private static final class ScopeTotals {
     final int index;
-    final Map<String, ActorTrend> trendsByName = new HashMap<>(); // only trends that are worth keeping
+    final Map<String, ActorTrend> trendsByKey = new HashMap<>(); // only trends that are worth keeping
+    NameKeys keys = new NameKeys(); // of the actors; a new object after the last actor
     long actors;
     long waiting;
     long handled;
@@ -51,17 +52,7 @@ final class ScopeSnapshot {
       refused += row.stats().refused();
       dropped += row.stats().dropped();
       perSecond += row.trend().perSecond();
-      if (keepsAll || row.trend().isWorthKeeping()) trendsByName.put(key, row.trend());
-    }
-
-    /**
-     * Returns the key of the next actor with this name. Scopes with the same names are shown as one
-     * scope, and may have actors with the same name, whose counts must not be compared.
-     */
-    String key(String name) {
-      var key = name;
-      while (trendsByName.containsKey(key)) key += "'";
-      return key;
+      if (keepsAll || row.trend().isWorthKeeping()) trendsByKey.put(key, row.trend());
     }
   }
 
@@ -72,7 +63,7 @@ final class ScopeSnapshot {
   private final Map<List<String>, ScopeTotals> scopes = new LinkedHashMap<>(); // by names; outer scopes first
   private final boolean isComplete; // whether the trends have all actors that have done something
   private List<ActorRow> rows = new ArrayList<>(); // empty in a sample
-  private List<ActorRow> problemRows; // empty after `forgetRows`
+  private List<ActorRow> problemRows; // most urgent first; empty after `forgetRows`
   private final Map<ActorProblem, Long> problems = new EnumMap<>(ActorProblem.class); // how many actors have it
   private final DeadLetterTable letters;
   private final List<PanelSample> panelSamples = new ArrayList<>(); // in the order of the options
@@ -91,9 +82,11 @@ final class ScopeSnapshot {
     var actors = isSample ? ActorSamples.of(scope, MAX_SAMPLED) : new ActorSamples(scope.actors(), true);
     this.isComplete = actors.isComplete();
     for (var stats : actors.actors()) add(stats, previous);
+    for (var totals : scopes.values()) totals.keys = new NameKeys(); // releases the memory
     var lastLetters = lastSnapshot.map(snapshot -> snapshot.letters).orElse(DeadLetterTable.NONE);
     this.letters = isSample ? lastLetters : DeadLetterTable.of(scope.deadLetters(), options.messageTexts, lastLetters);
-    this.problemRows = rows.stream().filter(ActorRow::hasProblem).limit(ActorHistories.MAX_ACTORS).toList();
+    this.problemRows = rows.stream().filter(ActorRow::hasProblem).sorted(ActorRow.BY_URGENCY)
+        .limit(ActorHistories.MAX_ACTORS).toList();
     if (isSample) rows = List.of();
     var input = new PanelInput(rows, new RouteLimits(options.handlingLimit, options.slowLimit));
     for (var panel : options.panels) {
@@ -125,7 +118,7 @@ final class ScopeSnapshot {
 
   private void add(ActorStats stats, Optional<ScopeSnapshot> previous) {
     var totals = totals(stats.scopes());
-    var key = totals.key(stats.name());
+    var key = totals.keys.next(stats.name());
     var newTrend = previous.map(snapshot -> snapshot.trendIn(this, stats, key))
         .orElseGet(() -> ActorTrend.first(stats));
     var trend = newTrend.withProblems(newTrend.presentProblems(stats, options.handlingLimit, options.waitingLimit),
@@ -139,7 +132,7 @@ final class ScopeSnapshot {
   /** Returns the trend of the actor in the next snapshot. */
   private ActorTrend trendIn(ScopeSnapshot next, ActorStats stats, String key) {
     var totals = scopes.get(stats.scopes());
-    var trend = totals == null ? null : totals.trendsByName.get(key);
+    var trend = totals == null ? null : totals.trendsByKey.get(key);
     long elapsedNanos = next.nanos - nanos;
     if (trend != null) return trend.next(stats, elapsedNanos);
     return isComplete ? ActorTrend.ofNew(stats, elapsedNanos) : ActorTrend.first(stats);

@@ -39,11 +39,34 @@ class ActorHistoriesTest {
     assertEquals(List.of(), histories.maps("app", "till", 601 * SECOND));
   }
 
-  @Test
-  void numberOfActorsIsBounded() {
-    histories.add(0, IntStream.rangeClosed(0, ActorHistories.MAX_ACTORS).mapToObj(i -> row("actor-" + i, i)).toList());
+  private void add(int second, int first, int last) {
+    histories.add(second * SECOND, IntStream.rangeClosed(first, last).mapToObj(i -> row("actor-" + i, i)).toList());
+  }
 
-    assertEquals(1, histories.maps("app", "actor-0", 0).size());
-    assertEquals(List.of(), histories.maps("app", "actor-" + ActorHistories.MAX_ACTORS, 0));
+  private int points(int number) {
+    return histories.maps("app", "actor-" + number, 90 * SECOND).size();
+  }
+
+  @Test
+  void furtherActorReplacesActorWhoseLastProblemIsOldest() {
+    add(0, 1, ActorHistories.MAX_ACTORS);
+    add(10, 1, 1);
+
+    add(20, 1_000, 1_000);
+
+    assertEquals(List.of(2, 0, 1, 1), List.of(points(1), points(2), points(3), points(1_000)));
+  }
+
+  @Test
+  void actorsWithPresentProblemsStayWhenOthersChange() {
+    for (int second = 0; second < 90; second++) { // each second, another actor has a problem
+      int other = 1_000 + second;
+      var rows = IntStream.range(0, ActorHistories.MAX_ACTORS)
+          .mapToObj(i -> row("actor-" + (i == 0 ? other : i), i)).toList();
+      histories.add(second * SECOND, rows);
+    }
+
+    assertEquals(List.of(10, 10), List.of(points(1), points(ActorHistories.MAX_ACTORS - 1)));
+    assertEquals(List.of(0, 1), List.of(points(1_088), points(1_089)));
   }
 }
