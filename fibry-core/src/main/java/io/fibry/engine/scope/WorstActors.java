@@ -171,7 +171,6 @@ final class WorstActors {
       for (var leader : ended) leader.clear();
       atStart = living;
     }
-    living = new HashMap<>();
   }
 
   private void offer(int index, String actor) {
