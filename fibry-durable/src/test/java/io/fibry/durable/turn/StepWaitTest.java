@@ -18,6 +18,7 @@ import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiConsumer;
 import org.junit.jupiter.api.Test;
@@ -122,7 +123,9 @@ class StepWaitTest {
       var passed = call.pass();
       return method.getName().equals("append") && !storing.isDone() ? storing : passed;
     });
+    var runs = new AtomicInteger();
     var kind = Durable.kind("work", Work.class).storeMessages(9).state("").handler((state, message, context) -> {
+      runs.incrementAndGet();
       result.complete(context.step("charge", String.class, () -> "charged"));
       return state;
     });
@@ -136,6 +139,7 @@ class StepWaitTest {
       }
 
       assertEquals("charged", Patience.value(result));
+      assertEquals(1, runs.get()); // the step has not failed
     }
   }
 }
