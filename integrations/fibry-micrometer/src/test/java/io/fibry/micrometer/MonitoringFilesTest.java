@@ -96,7 +96,7 @@ class MonitoringFilesTest {
     withScrape(promQl -> {
       for (var rule : rules()) {
         var labels = promQl.check(rule.expression);
-        assertTrue(rule.expression.matches(".* (==|>|<) .*"), rule.alert + " has no limit");
+        assertTrue(rule.expression.matches(".* (==|[<>]=?) .*"), rule.alert + " has no limit");
         assertTrue(labels.containsAll(List.of("job", "instance")), rule.alert + " names no process: " + labels);
         assertEquals(List.of(), LABEL_OF_RULE.matcher(rule.summary).results().map(match -> match.group(1))
             .filter(label -> !labels.contains(label)).toList(), rule.alert + " has " + labels);
