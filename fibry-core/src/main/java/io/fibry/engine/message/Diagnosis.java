@@ -23,7 +23,8 @@ public record Diagnosis(String text, HandlerStack stack) {
 
     /**
      * Returns a sentence with at most four frames of the stack. The first frame is the user's code,
-     * or the method of the JDK that the user's code has called.
+     * or the method of the JDK that the user's code has called. If all frames are of the JDK, the
+     * first frame is the newest call.
      */
     public String describePlace() {
       var stack = getStackTrace();
@@ -38,8 +39,14 @@ public record Diagnosis(String text, HandlerStack stack) {
     }
 
     private static boolean isLibrary(StackTraceElement frame) {
-      String name = frame.getClassName();
-      return name.startsWith("java.") || name.startsWith("jdk.") || isEngine(frame);
+      return isEngine(frame) || isOfJdk(frame.getClassName()) || isOfJdk(frame.getModuleName());
+    }
+
+    /** Returns whether this name of a class or module is of the JDK. A name may be null. */
+    private static boolean isOfJdk(String name) {
+      return name != null
+          && (name.startsWith("java.") || name.startsWith("jdk.") || name.startsWith("sun.")
+              || name.startsWith("com.sun."));
     }
 
     public static boolean isEngine(StackTraceElement frame) {
