@@ -387,6 +387,11 @@ class GuardedCell extends ActorCell implements DroppingCell {
     return queue.newest();
   }
 
+  @Override
+  protected Object newestLasting(Object node, Object newest) {
+    return newest instanceof MessageEntry ? newest : queue.newestLasting(GuardedCell::mayExpire);
+  }
+
   /** {@code node} is an entry that {@link #newestQueued} returned, not a node of the drain. */
   @Override
   protected boolean isQueued(Object node) {

@@ -94,6 +94,8 @@ abstract class PlainQueue implements Rescuable {
   private static final int MAX_INLINE_DEPTH = 32;
   private static final int SPIN_CHECKS = 64;
   private static final int MAX_CHECKS = 256; // nodes that an observer checks for the newest message
+  // nodes that an observer checks for a message that cannot expire; statistics count as many
+  private static final int MAX_LASTING_CHECKS = 100_000;
   private static final VarHandle TAIL = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "tail",
       VarHandle.class, PlainQueue.class, Object.class);
   private static final VarHandle STRANDED = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "stranded",
@@ -377,6 +379,24 @@ abstract class PlainQueue implements Rescuable {
     for (int checks = 0; node != null && (newest == null || checks < MAX_CHECKS); checks++, node = nextLink(node))
       if (holdsMessage(node)) newest = node;
     return newest;
+  }
+
+  /**
+   * Returns the node of a message that waits and cannot expire, for {@link #isQueued}: the newest
+   * up to {@code newest}, which {@link #newestQueued} returned. If that message may expire,
+   * searches the first nodes from {@code node} on. Returns null if no such message is found.
+   */
+  protected Object newestLasting(Object node, Object newest) {
+    if (!mayExpire(newest)) return newest;
+    Object lasting = null;
+    for (int checks = 0; node != null && node != newest && checks < MAX_LASTING_CHECKS; checks++, node = nextLink(node))
+      if (!mayExpire(node) && holdsMessage(node)) lasting = node;
+    return lasting;
+  }
+
+  /** Returns whether this node is a request with a limit, which may expire while it waits. */
+  protected static boolean mayExpire(Object node) {
+    return node instanceof RequestFuture<?> request && request.deadline != null;
   }
 
   /** Returns whether the message of this node has neither begun nor been withdrawn. */

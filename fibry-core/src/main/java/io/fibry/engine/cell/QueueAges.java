@@ -14,6 +14,11 @@ import java.util.WeakHashMap;
  * for each order in which messages are taken. The message is the newest, unless withdrawn messages
  * or a pill are behind it. A message that the drain has taken and not begun still waits.
  *
+ * <p>The newest message may be a request that expires in the mailbox, while older messages continue
+ * to wait. So a sighting also has the newest message without a limit, and is valid while one of the
+ * two messages waits. The first message without a limit is always remembered. It is searched among
+ * the first 100,000 nodes of a plain queue, or the first and the last 256 entries of other queues.
+ *
  * <p>The next sighting is remembered after a quarter of the age of the oldest sighting. So if
  * messages are handled in the order of their arrival, the estimate is at least three quarters of
  * the true time, less the time between two observations. An actor has about five sightings, and a
@@ -28,8 +33,19 @@ public final class QueueAges {
   // the class; null: there are none. No initializer, because it could fail for lack of stack
   private static volatile Map<Cell, List<Sighting>> allSightings;
 
-  /** A node whose message waited at this time, by the clock of its actor's scope. */
-  private record Sighting(WeakReference<Object> node, long nanos) {}
+  /**
+   * Two nodes whose messages waited at this time, by the clock of the actor's scope.
+   *
+   * @param newest the newest message
+   * @param lasting the newest message that cannot expire; the same reference if it is the newest,
+   * and empty if there is none
+   */
+  private record Sighting(WeakReference<Object> newest, WeakReference<Object> lasting, long nanos) {
+    static Sighting of(Object newest, Object lasting, long nanos) {
+      var newestReference = new WeakReference<>(newest);
+      return new Sighting(newestReference, lasting == newest ? newestReference : new WeakReference<>(lasting), nanos);
+    }
+  }
 
   private QueueAges() {}
 
@@ -40,29 +56,40 @@ public final class QueueAges {
   public static long observe(Cell cell) {
     var newest = cell.newestQueued(cell.currentNode());
     if (newest == null && allSightings == null) return 0;
-    return update(cell, newest, cell.owner().options().scheduler().nanoTime());
+    var lasting = newest == null ? null : cell.newestLasting(cell.currentNode(), newest);
+    // the clock is read last, because a message must not count before it was seen
+    return update(cell, newest, lasting, cell.owner().options().scheduler().nanoTime());
   }
 
-  private static synchronized long update(Cell cell, Object newest, long now) {
+  private static synchronized long update(Cell cell, Object newest, Object lasting, long now) {
     Map<Cell, List<Sighting>> byCell = allSightings == null ? new WeakHashMap<>() : allSightings;
     var sightings = byCell.getOrDefault(cell, new ArrayList<>(0));
-    for (var all = sightings.iterator(); all.hasNext();) if (!isQueued(cell, all.next().node.get())) all.remove();
+    for (var all = sightings.iterator(); all.hasNext();) if (!isValid(cell, all.next())) all.remove();
     long age = sightings.isEmpty() ? 0 : Math.max(0, now - sightings.getFirst().nanos);
-    if (newest != null && isDue(sightings, newest, now, age))
-      sightings.add(new Sighting(new WeakReference<>(newest), now));
+    if (newest != null && (isFirstLasting(cell, sightings, lasting) || isDue(sightings, newest, now, age)))
+      sightings.add(Sighting.of(newest, lasting, now));
     if (sightings.isEmpty()) byCell.remove(cell);
     else byCell.put(cell, sightings);
     allSightings = byCell.isEmpty() ? null : byCell;
     return age;
   }
 
+  private static boolean isValid(Cell cell, Sighting sighting) {
+    return isQueued(cell, sighting.newest.get()) || isQueued(cell, sighting.lasting.get());
+  }
+
   private static boolean isQueued(Cell cell, Object node) {
     return node != null && cell.isQueued(node);
+  }
+
+  /** Returns whether no message that cannot expire waited at the last sighting and still waits. */
+  private static boolean isFirstLasting(Cell cell, List<Sighting> sightings, Object lasting) {
+    return lasting != null && !sightings.isEmpty() && !isQueued(cell, sightings.getLast().lasting.get());
   }
 
   private static boolean isDue(List<Sighting> sightings, Object newest, long now, long age) {
     if (sightings.isEmpty()) return true;
     var last = sightings.getLast();
-    return now - last.nanos > 0 && (now - last.nanos) * SIGHTINGS_PER_AGE >= age && !last.node.refersTo(newest);
+    return now - last.nanos > 0 && (now - last.nanos) * SIGHTINGS_PER_AGE >= age && !last.newest.refersTo(newest);
   }
 }

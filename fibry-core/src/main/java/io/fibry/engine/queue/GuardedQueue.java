@@ -61,6 +61,8 @@ public class GuardedQueue<E> {
     SHUT
   }
 
+  private static final int MAX_CHECKS = 256; // entries at each end that an observer checks
+
   static {
     // links the code now, because a sender with little stack left could not link it while its entry
     // enters
@@ -387,7 +389,7 @@ public class GuardedQueue<E> {
   public synchronized List<E> queued(int max) {
     collectArrivals();
     var takenElements = taken == null ? List.<E>of() : taken.elements(max, toElement);
-    var elements = order.entries(max - takenElements.size()).stream().map(entry -> entry.item(toElement)).toList();
+    var elements = entries(max - takenElements.size()).stream().map(entry -> entry.item(toElement)).toList();
     if (takenElements.isEmpty()) return elements;
     takenElements.addAll(elements);
     return takenElements;
@@ -425,8 +427,32 @@ public class GuardedQueue<E> {
     return last != null || taken == null ? last : taken.newest();
   }
 
+  /**
+   * Returns the newest message that cannot expire, among the last and the first entries. Returns
+   * null if no such message is found.
+   */
+  public synchronized QueueEntry<E> newestLasting(Predicate<E> mayExpire) {
+    collectArrivals();
+    int checks = 0;
+    for (var entry = order.chain.tail; entry != null && checks < MAX_CHECKS; checks++, entry = entry.previous)
+      if (isLasting(entry, mayExpire)) return entry;
+    QueueEntry<E> lasting = null;
+    for (var entry : entries(MAX_CHECKS)) if (isLasting(entry, mayExpire)) lasting = entry;
+    return lasting != null || taken == null ? lasting : taken.newest();
+  }
+
+  /** The item of a {@link MessageEntry}, which is no request, is null. */
+  private static <E> boolean isLasting(QueueEntry<E> entry, Predicate<E> mayExpire) {
+    return !entry.isPill && !mayExpire.test(entry.item);
+  }
+
   QueueEntry<E> lastMessage() {
     return order.lastMessage();
+  }
+
+  /** Returns at most {@code max} entries, in the order in which they will be taken. */
+  List<? extends QueueEntry<E>> entries(int max) {
+    return order.entries(max);
   }
 
   /** Returns the number of entries without the pill. */

@@ -218,8 +218,8 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   }
 
   @Override
-  public synchronized List<E> queued(int max) {
-    return lanes == null ? super.queued(max) : lanes.allQueued.stream().limit(max).map(entry -> entry.item).toList();
+  List<? extends QueueEntry<E>> entries(int max) {
+    return lanes == null ? super.entries(max) : lanes.allQueued.stream().limit(max).toList();
   }
 
   @Override

@@ -1,0 +1,190 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.engine.cell.Cell;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import io.fibry.pool.Pools;
+import io.fibry.support.Patience;
+import io.fibry.testing.Gate;
+import io.fibry.testing.Promise;
+import io.fibry.testing.StressRuns;
+import io.fibry.time.ManualScheduler;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Comparator;
+import java.util.Random;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Named;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * Tests the lower bound for the wait of the oldest message while requests expire in the mailbox.
+ */
+class ExpiredRequestWaitTest {
+  private static final Duration SECOND = Duration.ofSeconds(1);
+  private static final long NEVER = Long.MAX_VALUE;
+
+  private final ManualScheduler clock = new ManualScheduler();
+  private final ActorScope scope = ActorSystem.openScope("app", o -> o.withScheduler(clock));
+
+  @AfterEach
+  void close() {
+    Gate.openAll();
+    scope.closeWithin(Duration.ZERO);
+  }
+
+  /** Returns the bound in seconds. */
+  private long oldest() {
+    return scope.actors().getFirst().oldestWaiting().toSeconds();
+  }
+
+  /** Waits until this number of messages waits, without an observation of their ages. */
+  private static void awaitQueued(Object actor, int expected) {
+    Patience.eventually(() -> ((Cell) actor).countQueued(Integer.MAX_VALUE) == expected);
+  }
+
+  static Stream<Named<UnaryOperator<ActorBuilder<Object>>>> builders() {
+    return Stream.of(Named.of("plain", b -> b), Named.of("thread", b -> b.strategy(Strategy.THREAD)),
+        Named.of("bounded", b -> b.mailbox(Mailbox.bounded(1_000, Overflow.REJECT))),
+        Named.of("by priority", b -> b.mailbox(Mailbox.priority(Comparator.comparing(Object::toString)))),
+        Named.of("selective", b -> b.mailbox(Mailbox.unbounded().selective())),
+        Named.of("pool", b -> Pools.fixed(b, 1)), Named.of("pool by key", b -> Pools.byKey(b, 2, message -> "key")));
+  }
+
+  /** Makes an actor that handles a message until its gate opens. */
+  private ActorWithReturn<Object, Object> stuckActor(UnaryOperator<ActorBuilder<Object>> change) {
+    var actor = change.apply(scope.named("warehouse")).newActorWithReturn((Object message) -> {
+      if (message instanceof Gate gate) gate.pass();
+      return message;
+    });
+    Gate.occupy(actor);
+    return actor;
+  }
+
+  /** Each second a request comes that expires after 2 s, and each 5 s a message without a limit. */
+  @Promise("19.25")
+  @ParameterizedTest
+  @MethodSource("builders")
+  void expiredRequestsDoNotHideWaitOfOlderMessage(UnaryOperator<ActorBuilder<Object>> change) {
+    var actor = stuckActor(change);
+
+    for (int second = 1; second <= 180; second++) {
+      clock.advance(SECOND);
+      if (second % 5 == 0) actor.sendMessage("waits");
+      actor.sendMessageReturn("expires", Duration.ofSeconds(2));
+      awaitQueued(actor, second / 5 + Math.min(second, 2));
+      if (second % 10 != 0) continue;
+      long bound = oldest();
+      long age = second - 5;
+      assertTrue(bound <= age && bound >= age - 10, bound + " s instead of " + age + " s at " + second);
+    }
+  }
+
+  @Promise("19.25")
+  @ParameterizedTest
+  @MethodSource("builders")
+  void expiredOldestRequestWaitsNoLonger(UnaryOperator<ActorBuilder<Object>> change) {
+    var actor = stuckActor(change);
+    actor.sendMessageReturn("expires", Duration.ofSeconds(100));
+    assertEquals(0, oldest());
+    clock.advance(Duration.ofSeconds(80));
+    actor.sendMessageReturn("expires earlier", Duration.ofSeconds(15));
+    assertEquals(80, oldest());
+    clock.advance(Duration.ofSeconds(5));
+    actor.sendMessage("waits");
+    assertEquals(85, oldest());
+
+    clock.advance(Duration.ofSeconds(15));
+    awaitQueued(actor, 1);
+
+    assertEquals(15, oldest(), "the wait of the message without a limit");
+  }
+
+  /** A message that waits; {@code expiresAt} is NEVER if it has no limit. */
+  private record Waiting(long sentAt, long expiresAt) {}
+
+  static Stream<Named<UnaryOperator<ActorBuilder<Object>>>> buildersInOrderOfArrival() {
+    return Stream.of(Named.of("plain", b -> b),
+        Named.of("bounded", b -> b.mailbox(Mailbox.bounded(1_000, Overflow.REJECT))),
+        Named.of("pool", b -> Pools.fixed(b, 1)), Named.of("pool by key", b -> Pools.byKey(b, 2, message -> "key")));
+  }
+
+  /** Compares with the true time. Half of the actors handle no message, and so have two bounds. */
+  @Promise("19.25")
+  @ParameterizedTest
+  @MethodSource("buildersInOrderOfArrival")
+  void boundNeverExceedsTrueWait(UnaryOperator<ActorBuilder<Object>> change) {
+    long seed = StressRuns.seed();
+    System.out.println("waits beside expired requests: -Dfibry.seed=" + seed);
+    var seeds = new Random(seed);
+    for (int run = 0; run < 20; run++) runRandomly(change, new Random(seeds.nextLong()), run % 2 == 0, seed);
+  }
+
+  private void runRandomly(UnaryOperator<ActorBuilder<Object>> change, Random random, boolean isStuck, long seed) {
+    var permits = new Semaphore(0);
+    var begun = new AtomicInteger();
+    var actor = change.apply(scope.named("warehouse")).newActorWithReturn((Object message) -> {
+      begun.incrementAndGet();
+      permits.acquire();
+      return message;
+    });
+    actor.sendMessage("handled");
+    Patience.eventually(() -> begun.get() == 1);
+    var waiting = new ArrayDeque<Waiting>();
+    long now = 0;
+    long lastObservation = 0;
+    long maxInterval = 0;
+    for (int step = 0; step < 150; step++) {
+      switch (random.nextInt(6)) {
+        case 0, 1 -> {
+          int seconds = 1 + random.nextInt(4);
+          clock.advance(Duration.ofSeconds(seconds));
+          long newNow = now += seconds;
+          waiting.removeIf(message -> message.expiresAt <= newNow);
+        }
+        case 2 -> {
+          if (random.nextInt(3) > 0) continue; // fewer messages than requests
+          actor.sendMessage("waits");
+          waiting.add(new Waiting(now, NEVER));
+        }
+        case 3 -> {
+          int limit = new int[] {2, 10, 100}[random.nextInt(3)];
+          actor.sendMessageReturn("expires", Duration.ofSeconds(limit));
+          waiting.add(new Waiting(now, now + limit));
+        }
+        case 4 -> {
+          if (isStuck || waiting.isEmpty()) continue;
+          int expected = begun.get() + 1;
+          permits.release();
+          Patience.eventually(() -> begun.get() == expected);
+          waiting.removeFirst();
+        }
+        default -> {
+          maxInterval = Math.max(maxInterval, now - lastObservation);
+          lastObservation = now;
+          long bound = oldest();
+          long end = now;
+          long age = waiting.isEmpty() ? 0 : end - waiting.getFirst().sentAt;
+          long lastingAge =
+              waiting.stream().filter(message -> message.expiresAt == NEVER).mapToLong(message -> end - message.sentAt)
+                  .findFirst().orElse(0);
+          assertTrue(bound <= age && (!isStuck || bound >= lastingAge - maxInterval),
+              () -> bound + " s instead of " + age + " s (" + lastingAge + " s without requests); -Dfibry.seed="
+                  + seed);
+        }
+      }
+      awaitQueued(actor, waiting.size());
+    }
+    actor.kill();
+    permits.release(1_000);
+    Patience.awaitEnd(actor::waitForExit);
+  }
+}
