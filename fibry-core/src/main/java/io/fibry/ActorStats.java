@@ -44,6 +44,7 @@ import java.util.OptionalInt;
  * @param refused messages that the mailbox did not accept, because it was full or the wait would
  * have been too long
  * @param dropped messages that the mailbox accepted, and dropped later because it was full
+ * @param restarted how often the actor, or the workers of the pool, have been restarted
  * @param stack where the handler is, the newest call first, at most 0.1 s old. In a pool, the
  * handler that has been busy for longest. Empty if no handler runs, or its stack is not known
  * @param lastFailure the last failure of the actor, or of an earlier actor of the scope with its
@@ -52,7 +53,7 @@ import java.util.OptionalInt;
 public record ActorStats(List<String> scopes, String name, String kind, long queued, Duration oldestWaiting,
     long handled, long failed, ActorState state, Optional<String> awaited, int busyWorkers, int workers,
     int maxWorkers, String activity, Optional<String> messageType, Duration busyFor, boolean isBusyForExact,
-    OptionalInt capacity, long refused, long dropped, List<StackTraceElement> stack,
+    OptionalInt capacity, long refused, long dropped, long restarted, List<StackTraceElement> stack,
     Optional<ActorFailure> lastFailure) {
 
   /** The state of an actor at one moment. Later versions may add states. */

@@ -59,7 +59,7 @@ class ActorStatsTest {
     actor.sendMessage(new IllegalStateException("planned"));
     assertTrue(scope.awaitQuiescence(Patience.LONG));
     assertEquals(new ActorStats(List.of("app"), "worker", "FIBER", 0, Duration.ZERO, 1, 1, ActorState.IDLE,
-        Optional.empty(), 0, 0, 0, "idle", Optional.empty(), Duration.ZERO, true, OptionalInt.empty(), 0, 0,
+        Optional.empty(), 0, 0, 0, "idle", Optional.empty(), Duration.ZERO, true, OptionalInt.empty(), 0, 0, 0,
         List.of(), statsOf("worker").lastFailure()), statsOf("worker"));
 
     Gate.occupy(actor);
@@ -74,6 +74,17 @@ class ActorStatsTest {
     assertEquals(Optional.of("Gate"), stats.messageType());
     assertTrue(stats.activity().startsWith("has been handling") || stats.activity().startsWith("is handling"),
         stats.activity());
+  }
+
+  @Test
+  void restartsOfActorAreCounted() {
+    var actor = scope.named("restarts").onFailure(FailurePolicy.restart().withoutLog()).newActor((String text) -> {
+      throw new IllegalStateException("planned");
+    });
+    for (int i = 0; i < 3; i++) actor.sendMessage("fails");
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
+
+    assertEquals(3, statsOf("restarts").restarted());
   }
 
   private void assertRefusedCount(long expected, String name) {

@@ -47,7 +47,8 @@ final class StatsCollector {
         activity.busyWorkers(), activity.workers(), activity.maxWorkers(), activity.text(),
         Optional.ofNullable(observed.messageType()),
         Duration.ofNanos(busy.nanos()), busy.isExact(),
-        capacity(cell.capacity()), Math.max(0, lost - dropped), dropped, stack, cell.owner().lastFailure(cell.name()));
+        capacity(cell.capacity()), Math.max(0, lost - dropped), dropped, ActorInspector.restarted(cell), stack,
+        cell.owner().lastFailure(cell.name()));
   }
 
   private static BusyTime maxBusyTime(Cell cell) {
@@ -96,6 +97,6 @@ final class StatsCollector {
         Duration.ofNanos(QueueAges.observe(cell)), cell.handled(), cell.failed(), activity.state(), Optional.empty(),
         activity.busyWorkers(), activity.workers(), activity.maxWorkers(), activity.text(), Optional.empty(),
         Duration.ofNanos(busy.nanos()), busy.isExact(), capacity(cell.capacity()),
-        Math.max(0, lost - dropped), dropped, List.of(), Optional.empty());
+        Math.max(0, lost - dropped), dropped, ActorInspector.restarted(cell), List.of(), Optional.empty());
   }
 }

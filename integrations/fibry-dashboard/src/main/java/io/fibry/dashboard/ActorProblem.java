@@ -11,7 +11,7 @@ enum ActorProblem implements HeldProblems.Problem {
   STUCK,
   /** The actor has messages, and has waited for a thread for the handling limit or longer. */
   WITHOUT_THREAD,
-  /** The actor is suspended after a failure, until it restarts. */
+  /** The actor has been suspended after a failure for three seconds or longer. */
   RESTARTING,
   /** The mailbox is full, or has refused or dropped messages within the last minute. */
   FULL,

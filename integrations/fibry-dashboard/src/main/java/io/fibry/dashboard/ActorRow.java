@@ -104,6 +104,7 @@ record ActorRow(ActorStats stats, int scope, ActorTrend trend) {
     if (isRecent(trend.sinceFailed())) map.put("hasFailedRecently", true);
     if (isRecent(trend.sinceLost())) map.put("hasLostRecently", true);
     if (isRecent(trend.sinceDropped())) map.put("hasDroppedRecently", true);
+    if (stats.restarted() > 0) map.put("restarted", stats.restarted());
     if (group >= 0) map.put("group", group);
     return map;
   }

@@ -16,17 +16,20 @@ import java.util.List;
  * @param rate the window of which the rate of handled messages is
  * @param sinceHandled since a count of handled messages that was higher than the count before
  * @param sinceFailed since a count of failed messages that was higher than the count before
- * @param sinceLost since a count of refused and dropped messages that was higher than the count before
+ * @param sinceLost since a count of lost messages that was higher than the count before
  * @param sinceDropped since a count of dropped messages that was higher than the count before
  * @param noThreadNanos for how long the actor has waited for a thread
+ * @param suspendedNanos for how long the actor has been suspended after one failure
  * @param isFull whether the mailbox was full in this snapshot
  * @param stayedFull whether the mailbox was also full in the previous snapshot, if there was one
  * @param problems the problems that the page shows
  */
 record ActorTrend(long handled, long failed, long lost, long dropped, RateWindow rate, long sinceHandled,
-    long sinceFailed, long sinceLost, long sinceDropped, long noThreadNanos, boolean isFull, boolean stayedFull,
-    QueueTrend queue, HeldProblems<ActorProblem> problems) {
+    long sinceFailed, long sinceLost, long sinceDropped, long noThreadNanos, long suspendedNanos, boolean isFull,
+    boolean stayedFull, QueueTrend queue, HeldProblems<ActorProblem> problems) {
   private static final long MIN_RATE_NANOS = Duration.ofMillis(500).toNanos(); // a shorter time gives no useful rate
+  /** A shorter suspension is no problem of its own, because the actor is failing. */
+  private static final long MIN_SUSPENDED_NANOS = Duration.ofSeconds(3).toNanos();
   static final long LONG_AGO = Duration.ofMinutes(2).toNanos();
   private static final ActorTrend NONE = ofNew(RateWindow.NONE); // shared by all actors that did nothing
 
@@ -65,7 +68,8 @@ record ActorTrend(long handled, long failed, long lost, long dropped, RateWindow
   static ActorTrend first(ActorStats stats) {
     boolean isFull = isFull(stats);
     return new ActorTrend(stats.handled(), stats.failed(), lost(stats), stats.dropped(), RateWindow.of(stats.handled()),
-        LONG_AGO, LONG_AGO, LONG_AGO, LONG_AGO, 0, isFull, isFull, QueueTrend.of(stats.queued()), HeldProblems.none());
+        LONG_AGO, LONG_AGO, LONG_AGO, LONG_AGO, 0, isSuspended(stats) ? MIN_SUSPENDED_NANOS : 0, isFull, isFull,
+        QueueTrend.of(stats.queued()), HeldProblems.none());
   }
 
   /** Begins with an actor that was not in the previous snapshot, or had no counts in it. */
@@ -74,7 +78,8 @@ record ActorTrend(long handled, long failed, long lost, long dropped, RateWindow
   }
 
   private static ActorTrend ofNew(RateWindow rate) {
-    return new ActorTrend(0, 0, 0, 0, rate, LONG_AGO, LONG_AGO, LONG_AGO, LONG_AGO, 0, false, false, QueueTrend.EMPTY,
+    return new ActorTrend(0, 0, 0, 0, rate, LONG_AGO, LONG_AGO, LONG_AGO, LONG_AGO, 0, 0, false, false,
+        QueueTrend.EMPTY,
         HeldProblems.none());
   }
 
@@ -91,10 +96,12 @@ record ActorTrend(long handled, long failed, long lost, long dropped, RateWindow
     long sinceDropped = since(stats.dropped() > dropped, this.sinceDropped, elapsedNanos);
     long noThreadNanos = !lacksThread(stats) || stats.handled() > handled ? 0
         : this.noThreadNanos + elapsedNanos;
+    long suspendedNanos = !isSuspended(stats) || stats.failed() > failed ? 0
+        : Math.min(MIN_SUSPENDED_NANOS, this.suspendedNanos + elapsedNanos);
     boolean isFull = isFull(stats);
     var next = new ActorTrend(stats.handled(), stats.failed(), lost(stats), stats.dropped(),
         rate.next(stats.handled(), elapsedNanos), sinceHandled, sinceFailed, sinceLost, sinceDropped, noThreadNanos,
-        isFull, isFull && this.isFull, queue.next(stats.queued(), elapsedNanos), problems);
+        suspendedNanos, isFull, isFull && this.isFull, queue.next(stats.queued(), elapsedNanos), problems);
     return next.equals(this) ? this : next; // an idle actor keeps its object
   }
 
@@ -104,7 +111,7 @@ record ActorTrend(long handled, long failed, long lost, long dropped, RateWindow
     if (stats.state() == ActorState.CUT_OFF) present.add(ActorProblem.CUT_OFF);
     if (stats.busyFor().compareTo(handlingLimit) >= 0) present.add(ActorProblem.STUCK);
     if (noThreadNanos >= Durations.nanos(handlingLimit)) present.add(ActorProblem.WITHOUT_THREAD);
-    if (stats.state() == ActorState.SUSPENDED) present.add(ActorProblem.RESTARTING);
+    if (suspendedNanos >= MIN_SUSPENDED_NANOS) present.add(ActorProblem.RESTARTING);
     if (stayedFull || sinceLost < ActorProblem.RECENT_NANOS) present.add(ActorProblem.FULL);
     if (sinceFailed < ActorProblem.RECENT_NANOS) present.add(ActorProblem.FAILING);
     if (stats.oldestWaiting().compareTo(waitingLimit) >= 0) present.add(ActorProblem.BACKLOGGED);
@@ -120,7 +127,7 @@ record ActorTrend(long handled, long failed, long lost, long dropped, RateWindow
   ActorTrend withProblems(List<ActorProblem> present, long elapsedNanos) {
     var next = problems.next(present, elapsedNanos);
     return next.equals(problems) ? this : new ActorTrend(handled, failed, lost, dropped, rate, sinceHandled,
-        sinceFailed, sinceLost, sinceDropped, noThreadNanos, isFull, stayedFull, queue, next);
+        sinceFailed, sinceLost, sinceDropped, noThreadNanos, suspendedNanos, isFull, stayedFull, queue, next);
   }
 
   /** Returns the messages handled per second; NaN if the rate is not known yet. */
@@ -139,6 +146,10 @@ record ActorTrend(long handled, long failed, long lost, long dropped, RateWindow
 
   private static boolean isFull(ActorStats stats) {
     return stats.capacity().isPresent() && stats.queued() >= stats.capacity().getAsInt();
+  }
+
+  private static boolean isSuspended(ActorStats stats) {
+    return stats.state() == ActorState.SUSPENDED;
   }
 
   private static long lost(ActorStats stats) {

@@ -8,19 +8,24 @@ import java.util.TreeMap;
 
 /**
  * The problems of an actor or route, as the page shows them. A problem begins with its condition,
- * and is shown until the condition has been false for ten seconds. So a value that varies around a
+ * and is shown until the condition has been false for some time. So a value that varies around a
  * limit does not let the problem come and go each second. Immutable.
  *
  * @param sinceNanos nanoseconds since the dashboard last saw the condition of each shown problem
  */
 record HeldProblems<P extends Enum<P> & HeldProblems.Problem>(Map<P, Long> sinceNanos) {
-  private static final long HOLD_NANOS = Duration.ofSeconds(10).toNanos();
+  static final long HOLD_NANOS = Duration.ofSeconds(10).toNanos(); // of most problems
   private static final HeldProblems<?> NONE = new HeldProblems<ActorProblem>(Map.of());
 
   /** A problem; its {@code toString} is its name on the page. */
   interface Problem {
     /** Returns whether the problem is a state that ends, so that the page shows when it ended. */
     boolean isState();
+
+    /** Returns for how long the problem is shown after its condition was true. */
+    default long holdNanos() {
+      return HOLD_NANOS;
+    }
   }
 
   @SuppressWarnings("unchecked")
@@ -37,7 +42,7 @@ record HeldProblems<P extends Enum<P> & HeldProblems.Problem>(Map<P, Long> since
     if (present.isEmpty() && sinceNanos.isEmpty()) return none();
     var next = new TreeMap<P, Long>(); // in the order of urgency
     sinceNanos.forEach((problem, nanos) -> {
-      if (nanos + elapsedNanos < HOLD_NANOS) next.put(problem, nanos + elapsedNanos);
+      if (nanos + elapsedNanos < problem.holdNanos()) next.put(problem, nanos + elapsedNanos);
     });
     for (var problem : present) next.put(problem, 0L);
     return next.isEmpty() ? none() : new HeldProblems<>(next);

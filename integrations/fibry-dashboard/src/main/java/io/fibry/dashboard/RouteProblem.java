@@ -20,7 +20,13 @@ enum RouteProblem implements HeldProblems.Problem {
 
   @Override
   public boolean isState() {
-    return this == STUCK; // the others are found by counts of the last 30 to 60 seconds
+    return true;
+  }
+
+  /** Returns a longer time for problems that are found by counts of the last 30 to 60 seconds. */
+  @Override
+  public long holdNanos() {
+    return this == STUCK ? HeldProblems.HOLD_NANOS : 6 * HeldProblems.HOLD_NANOS;
   }
 
   @Override

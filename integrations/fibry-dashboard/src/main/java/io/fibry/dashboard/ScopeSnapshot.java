@@ -27,6 +27,21 @@ final class ScopeSnapshot {
   static final int MAX_SAMPLED = 10_000; // actors; about 3 MB
   private static final long MAX_AGE_NANOS = Duration.ofMinutes(10).toNanos(); // older snapshots give no useful rates
 
+  /**
+   * Keys of the actors of one scope on the page. Scopes with the same names are shown as one scope,
+   * and may have actors with the same name, whose counts must not be compared. The first actor of a
+   * name has the name as its key, the others have a number in it.
+   */
+  static final class NameKeys {
+    private final Map<String, Integer> counts = new HashMap<>(); // the actors so far, by name
+
+    /** Returns the key of the next actor with this name. */
+    String next(String name) {
+      int number = counts.merge(name, 1, Integer::sum);
+      return number == 1 ? name : name + "\n" + number; // few names have lines, so the keys of names differ
+    }
+  }
+
   /** The totals of a scope, without the scopes inside it. */
   private static final class ScopeTotals {
     final int index;

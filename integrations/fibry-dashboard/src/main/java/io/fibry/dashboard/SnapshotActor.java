@@ -17,7 +17,8 @@ import java.util.Optional;
  * snapshot of a later viewer has its rates, waits and curves. A pause is 200 times as long as the
  * mean of the last three samples, so samples use at most a two-hundredth of one processor: each
  * sample counts a third in each of three pauses. After a single long sample on a busy machine,
- * these are shorter than one pause of 200 times its length. The last sample is that of a closed
+ * these are shorter than one pause of 200 times its length. The first sample loads classes, so it
+ * counts for at most 0.15 s. The last sample is that of a closed
  * scope without actors. Only the actor uses the fields.
  */
 final class SnapshotActor {
@@ -25,6 +26,7 @@ final class SnapshotActor {
   static final Duration MIN_PAUSE = Duration.ofSeconds(10); // between two samples
   private static final int PAUSE_FACTOR = 200; // how many times as long as the mean sample a pause is at least
   private static final int MEASURED_SAMPLES = 3; // the last samples, whose mean determines the pause
+  private static final long MAX_FIRST_NANOS = Duration.ofMillis(150).toNanos(); // for a first pause of at most 30 s
   private static final long MIN_DISTANCE_NANOS = PERIOD.toNanos() / 2; // between two snapshots that are compared
 
   sealed interface SnapshotMessage {}
@@ -105,7 +107,7 @@ final class SnapshotActor {
   }
 
   private Duration pauseAfter(long nanos) {
-    sampleNanos.add(nanos);
+    sampleNanos.add(sampleNanos.isEmpty() ? Math.min(nanos, MAX_FIRST_NANOS) : nanos);
     if (sampleNanos.size() > MEASURED_SAMPLES) sampleNanos.removeFirst();
     long totalNanos = sampleNanos.stream().mapToLong(Long::longValue).sum();
     return Duration.ofNanos(Math.max(MIN_PAUSE.toNanos(), PAUSE_FACTOR * totalNanos / sampleNanos.size()));

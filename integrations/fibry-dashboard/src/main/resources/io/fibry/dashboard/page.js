@@ -196,7 +196,8 @@ const columns = [
     cell: row => dim(waiting(row), row.waiting === 0, ['full', 'backlogged', 'growing'].some(p => has(row, p)) ? ' bad' : '')},
   {title: 'Handled', key: row => row.handled, cell: row => dim(number(row.handled), row.handled === 0)},
   {title: 'Per second', key: row => row.perSecond ?? 0, cell: row => dim(rate(row.perSecond), !row.perSecond)},
-  {title: 'Failed', key: row => row.failed, cell: row => recentCount(row.failed, row.hasFailedRecently)},
+  {title: 'Failed', key: row => row.failed, tip: row => row.restarted ? counted(row.restarted, 'restart') : '',
+    cell: row => recentCount(row.failed, row.hasFailedRecently)},
   {title: 'Lost', hint: 'Messages that full mailboxes refused or dropped', key: lost, tip: lostText,
     cell: row => recentCount(lost(row), row.hasLostRecently)},
 ];
@@ -336,7 +337,9 @@ function showRows() {
   set(byId('shown'), filtered ? `${number(rows.length)} found`
     : rows.length < statistics.actors ? `the ${number(rows.length)} busiest of ${number(statistics.actors)}`
     : `${number(rows.length)} in ${statistics.scopes.length} ${statistics.scopes.length === 1 ? 'scope' : 'scopes'}`);
-  set(byId('restarts'), [statistics.restarted ? counted(statistics.restarted, 'restart') : '',
+  const most = statistics.rows.reduce((a, b) => (b.restarted ?? 0) > (a.restarted ?? 0) ? b : a, {});
+  const name = most.restarted ? `, of ${most.name} ${number(most.restarted)}` : '';
+  set(byId('restarts'), [statistics.restarted ? counted(statistics.restarted, 'restart') + name : '',
     statistics.suspended ? number(statistics.suspended) + ' suspended now' : ''].filter(Boolean).join(' · '));
   for (const column of columns) {
     set(column.button, column.title + (sorted === column ? falling ? ' ▼' : ' ▲' : ''));
@@ -389,7 +392,8 @@ function describe(actor) {
     ? number(actor.waiting) + (actor.capacity === undefined ? '' : ' of ' + number(actor.capacity)) + ' waiting'
       + (isOld(actor) ? `, the oldest for ≥ ${duration(actor.oldestMillis)}, since ${steadyClock(key + 'oldest', actor.oldestMillis)} or before` : '') : '';
   return [selected.scope, text, actor.busyMillis ? 'busy for ' + busy(actor) + (actor.busyMillis >= 1000 ? ', since ' + steadyClock(key, actor.busyMillis) : '') : '', waiting,
-    number(actor.handled) + ' handled', number(actor.failed) + ' failed', lostText(actor)]
+    number(actor.handled) + ' handled', number(actor.failed) + ' failed',
+    actor.restarted ? counted(actor.restarted, 'restart') : '', lostText(actor)]
     .filter(Boolean).join(' · ');
 }
 
@@ -493,7 +497,7 @@ function showList(list, items, none, text) {
     const [what, detail] = text(item);
     const entry = made('li');
     const first = made('div', 'first');
-    first.append(made('bdi', '', what), made('span', 'times', '× ' + number(item.count) + (item.last ? ' · ' + clock(item.last) : '')));
+    first.append(made('bdi', '', what), made('span', 'times', '× ' + number(item.count) + (item.count >= 100 ? '+' : '') + (item.last ? ' · ' + clock(item.last) : '')));
     entry.append(first);
     if (detail) entry.append(made('div', 'detail', detail));
     return entry;
@@ -568,8 +572,8 @@ const routeColumns = [
     cell: route => count(route.timedOut, marked(route, 'timing out'))},
   {title: 'Sockets', detail: true, rare: true, size: 'count', cell: route => count(route.openWebSockets)},
   {title: 'p50', hint: BUCKETS, detail: true, size: 'span', cell: route => [span(route.p50Range), '']},
-  {title: 'p99', hint: BUCKETS, size: 'p99', cell: route => [span(route.p99Range), marked(route, 'slow')]},
-  {title: 'Max', hint: BUCKETS, detail: true, size: 'max', cell: route => [maximum(route.maxRange), '']},
+  {title: 'p99', hint: BUCKETS, size: 'p99', cell: route => [span(route.p99Range), '']},
+  {title: 'Max', hint: BUCKETS, detail: true, size: 'max', cell: route => [maximum(route.maxRange), marked(route, 'slow')]},
 ];
 
 /** Makes a row with a cell for each column of the routes. */

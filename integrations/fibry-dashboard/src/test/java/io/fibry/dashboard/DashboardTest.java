@@ -107,6 +107,7 @@ class DashboardTest {
 
     try (var dashboard = Dashboard.open(scope, 0)) {
       var text = statistics(dashboard);
+      assertTrue(text.matches("(?s).*\"name\":\"restarts\"[^}]*\"restarted\":1[,}].*"), text);
 
       assertTrue(text.contains("\"restarted\":" + scope.report().restarted() + ",\"suspended\":1,"), text);
     }

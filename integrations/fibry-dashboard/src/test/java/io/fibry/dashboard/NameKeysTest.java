@@ -7,7 +7,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class NameKeysTest {
-  private final NameKeys keys = new NameKeys();
+  private final ScopeSnapshot.NameKeys keys = new ScopeSnapshot.NameKeys();
 
   @Test
   void keysOfManyActorsWithSameNameAreShortAndDiffer() {

@@ -306,11 +306,14 @@ class PageTest {
 
   @Test
   void restartsAreShownAboveActors() throws Exception {
+    scope.named("till").newActor((String text) -> {});
     show("");
 
     // in one script, because the server sends a snapshot each second
-    assertEquals("|1 restart|4 restarts · 1 suspended now", chromium.value("[[0, 0], [1, 0], [4, 1]].map(([restarted, "
-        + "suspended]) => (show({...statistics, restarted, suspended}), byId('restarts').innerText)).join('|')"));
+    assertEquals("|1 restart|4 restarts · 1 suspended now|4 restarts, of till 3", chromium.value("[[0, 0, 0], "
+        + "[1, 0, 0], [4, 1, 0], [4, 0, 3]].map(([restarted, suspended, most]) => (show({...statistics, restarted, "
+        + "suspended, rows: statistics.rows.map(row => ({...row, restarted: most}))}), byId('restarts').innerText))"
+        + ".join('|')"));
   }
 
   @Test

@@ -183,7 +183,17 @@ class PanelsPageTest {
         chromium.value("(show({...statistics, rows: [{...statistics.rows[0], refused: 7, dropped: 1000, "
             + "doing: 'idle', problems: ['full'], hasLostRecently: true, hasDroppedRecently: true}]}), "
             + "[byId('rows').rows[1].cells[8].innerText, byId('rows').rows[1].cells[8].title, "
-            + "byId('rows').rows[1].cells[2].innerText, does({...statistics.rows[0], hasDroppedRecently: undefined})[0]].join('|'))"));
+            + "byId('rows').rows[1].cells[2].innerText, "
+            + "does({...statistics.rows[0], hasDroppedRecently: undefined})[0]].join('|'))"));
+  }
+
+  @Test
+  void slowRouteHasRedMaximum() throws Exception {
+    show();
+
+    assertEquals("p99 ,Max bad", chromium.value("routeColumns.filter(column => ['p99', 'Max'].includes(column.title))"
+        + ".map(column => column.title + ' ' + column.cell({p99Range: [50, 100], maxRange: [1000, 2500], "
+        + "problems: ['slow']})[1]).join()"));
   }
 
   @Test

@@ -288,4 +288,20 @@ class ProblemTest {
     assertEquals(0.0, trend.perSecond());
     assertEquals(ActorTrend.LONG_AGO, trend.sinceLost());
   }
+
+  @Test
+  void suspensionIsProblemAfterThreeSecondsWithoutFailure() {
+    var trend = ActorTrend.first(actor().withFailed(3).get());
+    var suspended = actor().withFailed(4).withState(ActorState.SUSPENDED);
+
+    for (int second = 0; second < 3; second++) {
+      trend = trend.next(suspended.get(), SECOND);
+      assertEquals(List.of(ActorProblem.FAILING), problems(suspended.get(), trend));
+    }
+    trend = trend.next(suspended.get(), SECOND);
+    assertEquals(List.of(ActorProblem.RESTARTING, ActorProblem.FAILING), problems(suspended.get(), trend));
+    var failedAgain = suspended.withFailed(5).get();
+    trend = trend.next(failedAgain, SECOND);
+    assertEquals(List.of(ActorProblem.FAILING), problems(failedAgain, trend));
+  }
 }

@@ -117,9 +117,10 @@ class RouteTrendTest {
   @Test
   void shareOfErrorsThatVariesAroundLimitIsOneProblem() {
     var trend = next(first(stats(0, 0, 0, 0)), stats(100, 0, 1, 0), SECOND);
-    for (int second = 0; second < 9; second++) {
+    for (int second = 0; second < 59; second++) {
       assertEquals(List.of("failing"), problems(trend));
       trend = next(trend, stats(101, 0, 1, 0), SECOND);
+      assertEquals("{failing=" + 1_000 * (second + 1) + "}", "" + trend.asMap().get("endedMillisAgo"));
     }
     assertEquals(List.of("failing"), problems(trend));
     assertEquals(List.of(), problems(next(trend, stats(101, 0, 1, 0), SECOND)));
@@ -140,7 +141,7 @@ class RouteTrendTest {
     var trend = next(first(stats(0, 0, 0, 0)), stats(1, 0, 1, 0), SECOND);
     assertEquals(List.of("failing"), problems(trend));
 
-    for (int second = 0; second < 70; second++) trend = next(trend, stats(1, 0, 1, 0), SECOND);
+    for (int second = 0; second < 130; second++) trend = next(trend, stats(1, 0, 1, 0), SECOND);
 
     assertEquals(List.of(), problems(trend));
   }
@@ -180,7 +181,7 @@ class RouteTrendTest {
 
     var trend = first(stats).next(stats, long10, LIMITS, SECOND);
     assertEquals(List.of("stuck"), problems(trend));
-    for (int second = 1; second < 69; second++) {
+    for (int second = 1; second < 119; second++) {
       trend = next(trend, stats, SECOND);
       assertEquals(second < 10 ? List.of("stuck", "slow") : List.of("slow"), problems(trend));
     }

@@ -166,8 +166,23 @@ class SamplesTest {
 
   @Test
   void pauseIsTwoHundredTimesAsLongAsMeanOfThreeSamples() throws Exception {
+    assertPauses(100, new int[] {40, 400, 400, 400, 40, 40, 40, 10}, new int[] {20, 14, 36, 56, 80, 56, 32, 10});
+  }
+
+  @Test
+  void pauseAfterSlowFirstSampleIsThirtySeconds() throws Exception {
+    assertPauses(5_000, new int[] {50, 100, 150}, new int[] {30, 20, 20});
+  }
+
+  /**
+   * Asserts the pauses between samples.
+   *
+   * @param millis the lengths of the samples after the first
+   * @param pauses seconds before these samples
+   */
+  private void assertPauses(int firstMillis, int[] millis, int[] pauses) throws Exception {
     var samples = new AtomicInteger();
-    var sampleMillis = new AtomicInteger(100);
+    var sampleMillis = new AtomicInteger(firstMillis);
     ActorScope slowScope = Intercepted.of(ActorScope.class, scope, (method, arguments, call) -> {
       if (method.getName().equals("report")) {
         samples.incrementAndGet();
@@ -179,8 +194,6 @@ class SamplesTest {
     DashboardTest.advance(clock, Duration.ZERO);
     assertEquals(1, samples.get());
 
-    int[] millis = {40, 400, 400, 400, 40, 40, 40, 10}; // the lengths of samples
-    int[] pauses = {20, 14, 36, 56, 80, 56, 32, 10}; // seconds before these samples
     for (int i = 0; i < millis.length; i++) {
       sampleMillis.set(millis[i]);
       DashboardTest.advance(clock, Duration.ofSeconds(pauses[i]).minusMillis(1));

@@ -104,6 +104,6 @@ final class Stats {
   ActorStats get() {
     return new ActorStats(List.of("app"), name, kind, queued, oldestWaiting, handled, failed, state, awaited,
         busyWorkers, busyWorkers, maxWorkers, activity, messageType, busyFor, true, capacity,
-        refused, dropped, List.of(), Optional.empty());
+        refused, dropped, 0, List.of(), Optional.empty());
   }
 }
