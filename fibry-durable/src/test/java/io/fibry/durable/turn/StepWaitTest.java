@@ -65,7 +65,7 @@ class StepWaitTest {
 
   record Order(String idempotencyKey, boolean fails) implements Idempotent, Request<Order, String> {}
 
-  /** The store does not answer the turn of another order before the replayed step has ended. */
+  /** The store completes the turn of another order only after the replayed step has ended. */
   @Test
   void replayedStepDoesNotWaitForEarlierTurn() {
     var storeAnswers = new AtomicReference<>(CompletableFuture.<Void>completedFuture(null));
