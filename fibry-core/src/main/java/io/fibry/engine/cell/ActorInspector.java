@@ -296,18 +296,10 @@ public final class ActorInspector {
     int enclosing = 0;
     for (var outer = drain.outer; outer != null; outer = outer.outer) if (outer.message != null) enclosing++;
     int end = stack.length;
-    for (int i = stack.length; i-- > 0 && enclosing >= 0;) if (isDelivery(stack[i]) && enclosing-- == 0) end = i;
+    for (int i = stack.length; i-- > 0 && enclosing >= 0;)
+      if (HandlerStack.isDelivery(stack[i]) && enclosing-- == 0) end = i;
     while (end > 0 && HandlerStack.isEngine(stack[end - 1])) end--;
     return Arrays.copyOf(stack, end);
-  }
-
-  /**
-   * Returns whether the frame is the engine's delivery of a message. The stack of each handler has
-   * one such frame, also in a retry.
-   */
-  static boolean isDelivery(StackTraceElement frame) {
-    return frame.getMethodName().equals("deliverInContext")
-        && frame.getClassName().equals("io.fibry.engine.cell.Activation");
   }
 
   /**

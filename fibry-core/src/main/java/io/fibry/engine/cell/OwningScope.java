@@ -94,7 +94,7 @@ public abstract class OwningScope {
       try {
         var stack = thrown.getStackTrace();
         int end = 0;
-        while (end < stack.length && !ActorInspector.isDelivery(stack[end])) end++;
+        while (end < stack.length && !HandlerStack.isDelivery(stack[end])) end++;
         while (end > 0 && HandlerStack.isEngine(stack[end - 1])) end--;
         return List.of(Arrays.copyOf(stack, Math.min(end, MAX_FRAMES)));
       } catch (Throwable userError) { // getStackTrace may be overridden: it may throw, or return nulls

@@ -52,5 +52,14 @@ public record Diagnosis(String text, HandlerStack stack) {
     public static boolean isEngine(StackTraceElement frame) {
       return frame.getClassName().startsWith("io.fibry.engine.");
     }
+
+    /**
+     * Returns whether the frame is the engine's delivery of a message. The stack of each handler
+     * has one such frame, also in a retry.
+     */
+    public static boolean isDelivery(StackTraceElement frame) {
+      return frame.getMethodName().equals("deliverInContext")
+          && frame.getClassName().equals("io.fibry.engine.cell.Activation");
+    }
   }
 }
