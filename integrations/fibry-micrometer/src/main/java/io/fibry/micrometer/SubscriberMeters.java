@@ -1,7 +1,7 @@
 package io.fibry.micrometer;
 
-import io.fibry.micrometer.TopicMeters.TopicCounts;
 import io.fibry.pubsub.Topic.SubscriberStats;
+import io.fibry.pubsub.Topic.TopicStats;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
@@ -28,6 +28,13 @@ final class SubscriberMeters {
   private final Map<String, SubscriberCounters> counters = new HashMap<>(); // guarded by the lock
   private volatile @Nullable TopicCounts shown; // written with the lock; null: none
   private boolean isClosed; // guarded by the lock
+
+  /**
+   * The topic at one moment.
+   *
+   * @param subscribers the sums of open subscriptions by their names
+   */
+  record TopicCounts(TopicStats stats, Map<String, SubscriberStats> subscribers) {}
 
   /** The counters of one name. */
   private final class SubscriberCounters {

@@ -1,5 +1,6 @@
 package io.fibry.micrometer;
 
+import io.fibry.micrometer.SubscriberMeters.TopicCounts;
 import io.fibry.pubsub.SubscriberTotals;
 import io.fibry.pubsub.Topic;
 import io.fibry.pubsub.Topic.SubscriberStats;
@@ -12,7 +13,6 @@ import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 
@@ -33,13 +33,6 @@ import java.util.stream.Collectors;
 public final class TopicMeters implements MeterBinder, AutoCloseable {
   /** For so many names there are counters, so that a subscriber for each client is no flood. */
   private static final int MAX_SUBSCRIBERS = 20;
-
-  /**
-   * The topic at one moment.
-   *
-   * @param subscribers the sums of open subscriptions by their names
-   */
-  record TopicCounts(TopicStats stats, Map<String, SubscriberStats> subscribers) {}
 
   private final Tags tags;
   private final Topic<?> topic;
@@ -81,7 +74,7 @@ public final class TopicMeters implements MeterBinder, AutoCloseable {
     count(registry, ofSubscribers, "dropped", "Delivered messages that full mailboxes of subscribers have dropped",
         TopicStats::dropped);
     registered.add(registry,
-        Gauge.builder("fibry.topic.subscribers", () -> ofSubscribers.sample().stats.subscribers()).tags(tags)
+        Gauge.builder("fibry.topic.subscribers", () -> ofSubscribers.sample().stats().subscribers()).tags(tags)
             .description("Open subscriptions").register(registry));
   }
 
@@ -93,7 +86,7 @@ public final class TopicMeters implements MeterBinder, AutoCloseable {
       ToLongFunction<TopicStats> measure) {
     registered.add(registry,
         FunctionCounter
-            .builder("fibry.topic." + suffix, samples, unused -> measure.applyAsLong(samples.sample().stats))
+            .builder("fibry.topic." + suffix, samples, unused -> measure.applyAsLong(samples.sample().stats()))
             .tags(tags).description(description).register(registry));
   }
 
