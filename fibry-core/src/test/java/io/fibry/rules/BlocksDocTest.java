@@ -18,7 +18,8 @@ class BlocksDocTest {
   private static final Path MAIN = Path.of("src/main/java");
   static final List<String> PACKAGES = List.of("pool", "pubsub", "flow", "fsm", "net", "io");
   private static final List<String> BLOCK_PARTS = List.of("Subscription", "TcpOptions", "HttpOptions", "AccessLogEntry",
-      "AccessLogFormat", "BodyCodec", "ErrorBody", "HttpException", "UdpPacket", "WebSocketClose", "WebSocketMessage",
+      "AccessLogFormat", "BodyCodec", "ErrorBody", "HttpException", "SubscriberTotals", "UdpPacket", "WebSocketClose",
+      "WebSocketMessage",
       "WebSocketOptions");
   private static final Pattern ROW = Pattern.compile("(?m)^\\| .*? \\| (.*?) \\|(?: .*? \\|)?$");
 
