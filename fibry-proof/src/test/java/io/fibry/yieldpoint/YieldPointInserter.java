@@ -37,7 +37,8 @@ import org.objectweb.asm.Type;
  *
  * <p>A seed must give the same run each time, whenever the garbage collector runs. If the collector
  * cleared a reference, the code would pass other yield points. So in a changed class weak
- * references are strong, a weak map is an ordinary map, and a queue of cleared references is empty.
+ * references are strong, also if the class extends them, a weak map is an ordinary map, and a queue
+ * of cleared references is empty.
  */
 final class YieldPointInserter extends ClassVisitor {
   private static final String YIELD_POINTS_CLASS = Type.getInternalName(YieldPoints.class);
@@ -49,7 +50,6 @@ final class YieldPointInserter extends ClassVisitor {
   private static final String REFERENCE_QUEUE = Type.getInternalName(ReferenceQueue.class);
 
   private String className;
-  private String superName;
 
   private YieldPointInserter(ClassVisitor writer) {
     super(ASM9, writer);
@@ -69,8 +69,7 @@ final class YieldPointInserter extends ClassVisitor {
   @Override
   public void visit(int version, int access, String name, String signature, String superName, String[] interfaces) {
     this.className = name;
-    this.superName = superName;
-    super.visit(version, access, name, signature, superName, interfaces);
+    super.visit(version, access, name, signature, REPLACEMENTS.getOrDefault(superName, superName), interfaces);
   }
 
   @Override
@@ -142,8 +141,7 @@ final class YieldPointInserter extends ClassVisitor {
         super.visitInsn(ACONST_NULL);
         return;
       }
-      boolean isSuperCall = isConstructor && owner.equals(superName);
-      if (method.equals(CONSTRUCTOR) && !isSuperCall && REPLACEMENTS.containsKey(owner)) {
+      if (method.equals(CONSTRUCTOR) && REPLACEMENTS.containsKey(owner)) {
         super.visitMethodInsn(instruction, REPLACEMENTS.get(owner), method, descriptor, isInterface);
         return;
       }
