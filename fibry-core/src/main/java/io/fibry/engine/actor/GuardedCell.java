@@ -3,7 +3,6 @@ package io.fibry.engine.actor;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.MailboxFullException;
 import io.fibry.engine.cell.ActorBehavior;
-import io.fibry.engine.cell.ActorInspector.DroppingCell;
 import io.fibry.engine.cell.DeadLetters;
 import io.fibry.engine.jvm.CallerThreadRunner;
 import io.fibry.engine.jvm.StackProbe;
@@ -33,7 +32,7 @@ import java.util.function.Predicate;
  * An actor with a {@link GuardedQueue}: its mailbox is bounded, selective, ordered by priority, or
  * the shared queue of a pool.
  */
-class GuardedCell extends ActorCell implements DroppingCell {
+class GuardedCell extends ActorCell {
   // no VarHandle: its first use needs more stack, and the sender may be near the end of its stack
   private static final AtomicLongFieldUpdater<GuardedCell> REFUSED =
       AtomicLongFieldUpdater.newUpdater(GuardedCell.class, "refused");

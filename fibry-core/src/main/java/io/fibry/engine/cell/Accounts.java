@@ -24,16 +24,6 @@ import java.util.concurrent.atomic.LongAdder;
 public final class Accounts {
   private static final int MAX_LETTERS = 100; // of a reason, so that many drops do not hide a failure
 
-  /** A dead letter whose number orders the letters of the process, oldest first. */
-  interface NumberedLetter extends DeadLetter, Comparable<NumberedLetter> {
-    long number();
-
-    @Override
-    default int compareTo(NumberedLetter other) {
-      return Long.compare(number(), other.number());
-    }
-  }
-
   private final Accounts parent; // null in the accounts of the root scope
   private final LongAdder handled = new LongAdder();
   private final LongAdder passes = new LongAdder(); // activity without a counted outcome, see countPass
@@ -42,7 +32,7 @@ public final class Accounts {
   private volatile Instant lastDeadLetter; // null until the first dead letter; written by any thread
   private final LongAdder restarted = new LongAdder();
   // by reason: a ring buffer, or null until the first letter; a buffer is never replaced
-  private final AtomicReferenceArray<AtomicReferenceArray<NumberedLetter>> lastLetters =
+  private final AtomicReferenceArray<AtomicReferenceArray<DeadLetter>> lastLetters =
       new AtomicReferenceArray<>(Reason.values().length);
   private final AtomicLongArray letterCounts = new AtomicLongArray(Reason.values().length); // by reason
   private final AtomicLong pendingNotifications = new AtomicLong();
@@ -180,7 +170,8 @@ public final class Accounts {
     return sum;
   }
 
-  void addLetter(NumberedLetter letter) {
+  /** Adds a dead letter, which is comparable with the others. */
+  void addLetter(DeadLetter letter) {
     int reason = letter.reason().ordinal();
     for (var level = this; level != null; level = level.parent) {
       level.letters(reason).set((int) (level.letterCounts.getAndIncrement(reason) % MAX_LETTERS), letter);
@@ -193,16 +184,16 @@ public final class Accounts {
    * Returns the ring buffer of a reason. If several threads add its first letters at the same time,
    * one of them installs the buffer, and all use it.
    */
-  private AtomicReferenceArray<NumberedLetter> letters(int reason) {
+  private AtomicReferenceArray<DeadLetter> letters(int reason) {
     var buffer = lastLetters.get(reason);
     if (buffer != null) return buffer;
-    var newBuffer = new AtomicReferenceArray<NumberedLetter>(MAX_LETTERS);
+    var newBuffer = new AtomicReferenceArray<DeadLetter>(MAX_LETTERS);
     return lastLetters.compareAndSet(reason, null, newBuffer) ? newBuffer : lastLetters.get(reason);
   }
 
   /** Returns the last dead letters of each reason, oldest first. */
   public List<DeadLetter> letters() {
-    var letters = new ArrayList<NumberedLetter>();
+    var letters = new ArrayList<DeadLetter>();
     for (int reason = 0; reason < letterCounts.length(); reason++) {
       var buffer = lastLetters.get(reason);
       for (int i = 0; buffer != null && i < MAX_LETTERS; i++) {
@@ -210,7 +201,7 @@ public final class Accounts {
         if (letter != null) letters.add(letter); // null: not yet written, or forgotten
       }
     }
-    letters.sort(null); // by their numbers, without a lambda
+    letters.sort(null); // by their own order, oldest first
     return List.copyOf(letters);
   }
 

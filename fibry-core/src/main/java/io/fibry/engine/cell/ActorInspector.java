@@ -129,18 +129,6 @@ public final class ActorInspector {
         : new BusyTime(cell, Math.max(1, nanoTime(drain) - firstSeen.startNanos()), firstSeen.isStartRecorded());
   }
 
-  /** An actor whose full mailbox may drop messages that it has accepted. */
-  public interface DroppingCell {
-
-    /** Returns how many messages the full mailbox has accepted and dropped later. */
-    long dropped();
-  }
-
-  /** Returns how many messages the mailbox of this actor has accepted and dropped later. */
-  public static long dropped(Cell cell) {
-    return cell instanceof DroppingCell dropping ? dropping.dropped() : 0;
-  }
-
   /** Returns how often the actor, or a worker of the pool, has been restarted. */
   public static long restarted(Cell cell) {
     var recovery = cell.recoveryOrNull();

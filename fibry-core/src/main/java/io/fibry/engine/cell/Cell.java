@@ -264,10 +264,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     return recovery != null && recovery.isSuspended();
   }
 
-  /**
-   * Sets the name and the protocol of the actor; either may be null. Called before any other thread
-   * knows the actor.
-   */
+  /** Sets the name and the protocol, which may be null, before another thread knows the actor. */
   public final void setIdentity(String label, Class<?> protocol) {
     if (label != null || protocol != null) details = protocol == null ? label : new NameAndCounts(label, protocol);
   }
@@ -350,10 +347,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     return drain != null && drain.thread == currentThread || hooks != null && hooks.thread == currentThread;
   }
 
-  /**
-   * Returns whether an earlier drain has left the hooks to this drain. If so, this drain must run
-   * the hooks.
-   */
+  /** Returns whether an earlier drain has left the hooks to this drain, which must run them. */
   protected boolean takePendingHooks() {
     boolean wasPending = hooksPending;
     if (wasPending) hooksPending = false;
@@ -389,6 +383,11 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
 
   /** Returns how many messages the mailbox has refused or dropped. */
   public long refused() {
+    return 0;
+  }
+
+  /** Returns how many messages the full mailbox has accepted and dropped later. */
+  public long dropped() {
     return 0;
   }
 

@@ -140,7 +140,12 @@ public final class DeadLetters {
    * @param number orders the dead letters of this process, oldest first
    */
   record ActorDeadLetter(Cell cell, Object content, Reason reason, Optional<Throwable> cause, Instant time,
-      long number) implements Accounts.NumberedLetter {
+      long number) implements DeadLetter, Comparable<ActorDeadLetter> {
+    @Override
+    public int compareTo(ActorDeadLetter other) {
+      return Long.compare(number, other.number);
+    }
+
     @Override
     public String actor() {
       return cell.name();

@@ -67,7 +67,7 @@ final class NamedTotals implements ActorTotals {
       handled += handledByCell;
       failed += cell.failed();
       refused += WorstActors.refused(cell);
-      dropped += ActorInspector.dropped(cell);
+      dropped += cell.dropped();
       restarted += ActorInspector.restarted(cell);
     }
 

@@ -1,6 +1,5 @@
 package io.fibry.engine.scope;
 
-import io.fibry.engine.cell.ActorInspector;
 import io.fibry.engine.cell.Cell;
 import java.util.List;
 import java.util.Locale;
@@ -43,7 +42,7 @@ final class ScopeDump {
     text.append("; ").append(cell.handled()).append(" handled");
     if (cell.failed() > 0) text.append(", ").append(cell.failed()).append(" failed");
     long lost = cell.refused(); // refused or dropped; read first, because a drop counts as dropped first
-    long dropped = ActorInspector.dropped(cell);
+    long dropped = cell.dropped();
     if (lost > dropped) text.append(", ").append(lost - dropped).append(" refused");
     if (dropped > 0) text.append(", ").append(dropped).append(" dropped");
     text.append('\n');

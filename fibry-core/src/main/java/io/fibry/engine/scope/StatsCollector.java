@@ -40,7 +40,7 @@ final class StatsCollector {
     // a pool that handles messages has the state of the worker that has been busy for longest
     var observed = busy.nanos() == 0 || busy.cell() == cell ? activity : busy.cell().activity();
     long lost = cell.refused(); // refused or dropped; read first, because a drop counts as dropped first
-    long dropped = ActorInspector.dropped(cell);
+    long dropped = cell.dropped();
     return new ActorStats(scopeNames, cell.name(), cell.strategyText(), cell.countQueued(ScopeDump.MAX_COUNTED),
         Duration.ofNanos(QueueAges.observe(cell)), cell.handled(), cell.failed(), observed.state(),
         Optional.ofNullable(observed.awaited()),
@@ -92,7 +92,7 @@ final class StatsCollector {
     var activity = ActorInspector.briefActivity(cell);
     var busy = maxBusyTime(cell);
     long lost = cell.refused(); // refused or dropped; read first, because a drop counts as dropped first
-    long dropped = ActorInspector.dropped(cell);
+    long dropped = cell.dropped();
     return new ActorStats(scopeNames, cell.name(), cell.strategyText(), cell.countQueued(ScopeDump.MAX_COUNTED),
         Duration.ofNanos(QueueAges.observe(cell)), cell.handled(), cell.failed(), activity.state(), Optional.empty(),
         activity.busyWorkers(), activity.workers(), activity.maxWorkers(), activity.text(), Optional.empty(),

@@ -88,7 +88,7 @@ final class WorstActors {
    */
   static long refused(Cell cell) {
     long all = cell.refused();
-    return Math.max(0, all - ActorInspector.dropped(cell));
+    return Math.max(0, all - cell.dropped());
   }
 
   /** Makes no object, because an actor may end while no memory is left. */
