@@ -1,6 +1,7 @@
 package io.fibry.engine.scope;
 
 import io.fibry.ActorStats;
+import io.fibry.engine.cell.Activity;
 import io.fibry.engine.cell.ActorInspector;
 import io.fibry.engine.cell.ActorInspector.BusyTime;
 import io.fibry.engine.cell.Cell;
@@ -39,16 +40,26 @@ final class StatsCollector {
     List<StackTraceElement> stack = busy.nanos() == 0 ? List.of() : ActorInspector.stack(busy.cell());
     // a pool that handles messages has the state of the worker that has been busy for longest
     var observed = busy.nanos() == 0 || busy.cell() == cell ? activity : busy.cell().activity();
+    return stats(scopeNames, cell, activity, observed, busy, stack, true);
+  }
+
+  /**
+   * Makes the statistics of an actor.
+   *
+   * @param observed has the state, and the type of the message and the awaited actor if it knows
+   * them
+   * @param hasFailure whether they have the last failure, which is read after the count of failures
+   */
+  private static ActorStats stats(List<String> scopeNames, Cell cell, Activity activity, Activity observed,
+      BusyTime busy, List<StackTraceElement> stack, boolean hasFailure) {
     long lost = cell.refused(); // refused or dropped; read first, because a drop counts as dropped first
     long dropped = cell.dropped();
     return new ActorStats(scopeNames, cell.name(), cell.strategyText(), cell.countQueued(ScopeDump.MAX_COUNTED),
         Duration.ofNanos(QueueAges.observe(cell)), cell.handled(), cell.failed(), observed.state(),
-        Optional.ofNullable(observed.awaited()),
-        activity.busyWorkers(), activity.workers(), activity.maxWorkers(), activity.text(),
-        Optional.ofNullable(observed.messageType()),
-        Duration.ofNanos(busy.nanos()), busy.isExact(),
+        Optional.ofNullable(observed.awaited()), activity.busyWorkers(), activity.workers(), activity.maxWorkers(),
+        activity.text(), Optional.ofNullable(observed.messageType()), Duration.ofNanos(busy.nanos()), busy.isExact(),
         capacity(cell.capacity()), Math.max(0, lost - dropped), dropped, ActorInspector.restarted(cell), stack,
-        cell.owner().lastFailure(cell.name()));
+        hasFailure ? cell.owner().lastFailure(cell.name()) : Optional.empty());
   }
 
   private static BusyTime maxBusyTime(Cell cell) {
@@ -90,13 +101,6 @@ final class StatsCollector {
 
   private static ActorStats sample(List<String> scopeNames, Cell cell) {
     var activity = ActorInspector.briefActivity(cell);
-    var busy = maxBusyTime(cell);
-    long lost = cell.refused(); // refused or dropped; read first, because a drop counts as dropped first
-    long dropped = cell.dropped();
-    return new ActorStats(scopeNames, cell.name(), cell.strategyText(), cell.countQueued(ScopeDump.MAX_COUNTED),
-        Duration.ofNanos(QueueAges.observe(cell)), cell.handled(), cell.failed(), activity.state(), Optional.empty(),
-        activity.busyWorkers(), activity.workers(), activity.maxWorkers(), activity.text(), Optional.empty(),
-        Duration.ofNanos(busy.nanos()), busy.isExact(), capacity(cell.capacity()),
-        Math.max(0, lost - dropped), dropped, ActorInspector.restarted(cell), List.of(), Optional.empty());
+    return stats(scopeNames, cell, activity, activity, maxBusyTime(cell), List.of(), false);
   }
 }
