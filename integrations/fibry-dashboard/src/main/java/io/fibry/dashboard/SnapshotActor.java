@@ -18,8 +18,8 @@ import java.util.Optional;
  * mean of the last three samples, so samples use at most a two-hundredth of one processor: each
  * sample counts a third in each of three pauses. After a single long sample on a busy machine,
  * these are shorter than one pause of 200 times its length. The first sample loads classes, so it
- * counts for at most 0.15 s. The last sample is that of a closed
- * scope without actors. Only the actor uses the fields.
+ * counts for at most 0.15 s. The last sample is that of a closed scope without actors. Only the
+ * actor uses the fields.
  */
 final class SnapshotActor {
   private static final Duration PERIOD = Duration.ofSeconds(1);
