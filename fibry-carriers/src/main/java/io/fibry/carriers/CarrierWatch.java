@@ -18,9 +18,9 @@ import java.util.concurrent.locks.LockSupport;
  * <p><b>Stuck carriers.</b> A carrier is stuck if it made no progress for 10 ms. Its handler
  * computes, or blocks in native code or a class initializer. If entries wait and no carrier is
  * free, the watch starts spare carriers, up to 256. The surplus is the number of carriers that are
- * neither stuck nor retired, minus the number with which the pool began. After 100 ms of surplus
- * ({@link SurplusTime}), the watch retires that many spare carriers. It also runs timers that are 1
- * ms late, and unparks a carrier that was woken and is still parked.
+ * neither stuck nor retired, minus the number with which the pool began. After 100 ms of surplus,
+ * the watch retires that many spare carriers. It also runs timers that are 1 ms late, and unparks a
+ * carrier that was woken and is still parked.
  *
  * <p>The thread sleeps when no carrier made progress and no entry waited for some checks, so an
  * idle process uses no processor time. It never sleeps while an entry waits: it sets {@code asleep}
@@ -37,28 +37,6 @@ final class CarrierWatch implements Runnable {
   private static final long LATE_TIMER = 1_000_000; // ns
   private static final int MAX_TIMERS = 1_024; // late timers of a carrier that run in one check
 
-  /**
-   * The time with a surplus of carriers, less a quarter of the time without it. On a busy machine,
-   * a carrier without a processor seems to be stuck now and then. Thus the spare carriers retire
-   * although there seems to be no surplus for most of the time.
-   */
-  static final class SurplusTime {
-    private static final int DECAY = 4;
-
-    private long nanos;
-    private long lastCheck;
-
-    /** Adds the time since the last check. Returns true, and begins again, after 100 ms. */
-    boolean isLong(boolean hasSurplus, long now) {
-      long elapsed = Math.clamp(now - lastCheck, 0, STUCK_AFTER); // this thread may have been suspended
-      lastCheck = now;
-      nanos = hasSurplus ? nanos + elapsed : Math.max(0, nanos - elapsed / DECAY);
-      if (!hasSurplus || nanos <= RETIRE_AFTER) return false;
-      nanos = 0;
-      return true;
-    }
-  }
-
   private final CarrierPool pool;
   private final Thread thread;
   private final AtomicBoolean asleep = new AtomicBoolean(); // set by the thread, cleared by it or by a sender
@@ -67,7 +45,7 @@ final class CarrierWatch implements Runnable {
 
   // Used by the thread only
   private long sparesStartedAt = System.nanoTime() - STUCK_AFTER;
-  private final SurplusTime surplusTime = new SurplusTime();
+  private long surplusSince; // when the surplus of carriers began; 0 if there is none
   private int spareNumber;
 
   CarrierWatch(CarrierPool pool) {
@@ -172,7 +150,12 @@ final class CarrierWatch implements Runnable {
     if (hasLateEntry) pool.wakeCarrier();
     if (hasLateEntry && pool.isBusy() && running < normal) startSpares(normal - running, spares, now);
     boolean hasSurplus = spares > 0 && running > normal;
-    if (surplusTime.isLong(hasSurplus, now)) retireSpares(running - normal);
+    if (!hasSurplus) surplusSince = 0;
+    else if (surplusSince == 0) surplusSince = now;
+    else if (now - surplusSince > RETIRE_AFTER) {
+      retireSpares(running - normal);
+      surplusSince = 0;
+    }
     return isQuiet && !hasSurplus;
   }
 
