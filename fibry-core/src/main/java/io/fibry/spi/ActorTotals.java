@@ -40,20 +40,26 @@ public interface ActorTotals extends AutoCloseable {
    * @param worstFailing the actor that has failed most in the last minutes; empty if none has
    * @param worstRefusing the actor that has refused most in the last minutes; empty if none has
    * @param worstRestarting the actor that has restarted most in the last minutes; empty if none has
+   * @param worstGrowing the actor whose mailbox has grown most in five minutes, by at least 100
+   * messages, and still grows; the count is how many more messages wait. Empty if there is none
+   * @param longestQueue the actor for which most messages wait, at least 100; empty if none
+   * @param suspendedActor the actor with most suspended workers, or an actor that is suspended
+   * itself; empty if none is
    */
   record Total(String name, int living, int suspended, long handled, long failed, long refused, long dropped,
       long restarted, long queued, Duration oldestWaiting, Optional<String> oldestWaitingActor, Duration busyFor,
       Optional<String> busiestActor, Optional<Worst> worstFailing, Optional<Worst> worstRefusing,
-      Optional<Worst> worstRestarting) {}
+      Optional<Worst> worstRestarting, Optional<Worst> worstGrowing, Optional<Worst> longestQueue,
+      Optional<Worst> suspendedActor) {}
 
   /**
-   * The actor of a name that had more problems of a kind than the others. Problems before
-   * {@link ActorTotals#of} was called do not count. The actor is shown in the period of
-   * five minutes in which it had the problems, and in the period after, until an actor has a
-   * problem in that period. If actors had equally many, it is the first that was found.
+   * The actor of a name that had more problems of a kind than the others. Failures, refusals and
+   * restarts before {@link ActorTotals#of} was called do not count. For these, the actor is shown
+   * in the period of five minutes in which it had the problems, and in the period after, until an
+   * actor has a problem in that period. If actors had equally many, it is the first that was found.
    *
    * @param actor the actor; actors with the same name are one actor
-   * @param count how many problems it had in that period
+   * @param count how many problems it had in that period, or has now
    */
   record Worst(String actor, long count) {}
 

@@ -62,7 +62,8 @@ class ActorTotalsTest {
   /** Returns the sum of a name whose failures and refusals are all of the actor of this name. */
   private static Total sum(String name, int living, long handled, long failed, long refused) {
     return new Total(name, living, 0, handled, failed, refused, 0, 0, 0, Duration.ZERO, Optional.empty(), Duration.ZERO,
-        Optional.empty(), worst(name, failed), worst(name, refused), Optional.empty());
+        Optional.empty(), worst(name, failed), worst(name, refused), Optional.empty(), Optional.empty(),
+        Optional.empty(), Optional.empty());
   }
 
   private static Optional<Worst> worst(String actor, long count) {
@@ -163,11 +164,13 @@ class ActorTotalsTest {
         });
     actor.sendMessage("fails");
     Patience.eventually(() -> restartedAndSuspended(totals).equals(List.of(1L, 1L)));
+    assertEquals(worst("orders", 1), totals.read().getFirst().suspendedActor());
     assertEquals(List.of(1L, 1L), List.of(scope.report().restarted(), (long) scope.report().suspended()));
 
     clock.advance(Duration.ofSeconds(4));
     awaitQuiet();
     assertEquals(List.of(1L, 0L), restartedAndSuspended(totals));
+    assertEquals(Optional.empty(), totals.read().getFirst().suspendedActor());
     actor.close();
 
     Patience.eventually(() -> totals.read().getFirst().living() == 0);

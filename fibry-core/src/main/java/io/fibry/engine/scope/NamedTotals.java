@@ -53,6 +53,7 @@ final class NamedTotals implements ActorTotals {
   private final Counts[] last; // the result of the last reader
   private List<Total> finalTotals; // null until the close
   private final WorstActors worst;
+  private final GrowingQueues growing;
 
   /** The counts of one name that never shrink. */
   private static final class Counts {
@@ -86,19 +87,23 @@ final class NamedTotals implements ActorTotals {
     }
   }
 
-  /** The oldest wait or longest work among the actors of one name. */
+  /** The oldest wait, the longest work or the longest queue among the actors of one name. */
   private static final class Maximum {
-    private long nanos; // 0: none
+    private long amount; // nanoseconds, messages or workers; 0: none
     private Cell cell; // null: none
 
-    void add(Cell candidate, long candidateNanos) {
-      if (candidateNanos <= nanos) return;
-      nanos = candidateNanos;
+    void add(Cell candidate, long candidateAmount) {
+      if (candidateAmount <= amount) return;
+      amount = candidateAmount;
       cell = candidate;
     }
 
     Duration duration() {
-      return Duration.ofNanos(nanos);
+      return Duration.ofNanos(amount);
+    }
+
+    Optional<Worst> worst(int min) {
+      return amount < min ? Optional.empty() : Optional.of(new Worst(cell.name(), amount));
     }
 
     Optional<String> name() {
@@ -112,11 +117,13 @@ final class NamedTotals implements ActorTotals {
     this.ended = forNames(Counts::new).toArray(Counts[]::new);
     this.last = forNames(Counts::new).toArray(Counts[]::new);
     this.worst = new WorstActors(names.list().size(), scope.nanoTime());
+    this.growing = new GrowingQueues(names);
   }
 
   /**
-   * Remembers the problems that the actors already had. Called once, after the scope has begun to
-   * add its ended actors. The sums count these problems, but no actor is the worst by them.
+   * Remembers the problems that the actors already had, and the lengths of their queues. Called
+   * once, after the scope has begun to add its ended actors. The sums count these problems, but no
+   * actor is the worst by them.
    */
   synchronized void begin() {
     var cells = new ArrayList<Cell>();
@@ -124,8 +131,14 @@ final class NamedTotals implements ActorTotals {
       scope.addActors(cells);
     }
     worst.beginRead();
-    for (var cell : cells) if (indexOf(cell) >= 0) worst.addLiving(cell);
+    growing.beginRead();
+    for (var cell : cells) {
+      if (indexOf(cell) < 0) continue;
+      worst.addLiving(cell);
+      growing.add(cell.label(), cell.countQueued(ScopeDump.MAX_COUNTED));
+    }
     worst.begin(scope.totalsLock());
+    growing.update(scope.nanoTime());
   }
 
   private <T> Stream<T> forNames(Supplier<T> constructor) {
@@ -169,28 +182,39 @@ final class NamedTotals implements ActorTotals {
     long[] queued = new long[ended.length];
     var oldest = forNames(Maximum::new).toList();
     var busiest = forNames(Maximum::new).toList();
+    var maxQueued = forNames(Maximum::new).toList();
+    var mostSuspended = forNames(Maximum::new).toList();
     worst.beginRead();
+    growing.beginRead();
     for (var cell : cells) {
       int index = indexOf(cell);
       if (index < 0) continue;
       living[index]++;
       counts.get(index).add(cell, cell.handled());
       worst.addLiving(cell);
-      queued[index] += cell.countQueued(ScopeDump.MAX_COUNTED);
+      int waiting = cell.countQueued(ScopeDump.MAX_COUNTED);
+      queued[index] += waiting;
+      maxQueued.get(index).add(cell, waiting);
+      growing.add(cell.label(), waiting);
       oldest.get(index).add(cell, QueueAges.observe(cell));
+      int suspendedWorkers = 0;
       for (var worker : cell.workersAndSelf()) {
         busiest.get(index).add(cell, ActorInspector.busyTime(worker).nanos());
-        if (worker.isSuspended()) suspended[index]++;
+        if (worker.isSuspended()) suspendedWorkers++;
       }
+      suspended[index] += suspendedWorkers;
+      mostSuspended.get(index).add(cell, suspendedWorkers);
     }
     worst.update(names, scope.nanoTime(), scope.totalsLock());
+    growing.update(scope.nanoTime());
     var totals = new ArrayList<Total>();
     for (int i = 0; i < ended.length; i++) {
       last[i].raiseTo(counts.get(i));
       totals.add(new Total(names.list().get(i), living[i], suspended[i], last[i].handled, last[i].failed,
           last[i].refused, last[i].dropped, last[i].restarted, queued[i], oldest.get(i).duration(),
           oldest.get(i).name(), busiest.get(i).duration(), busiest.get(i).name(), worst.worst(i, WorstActors.FAILED),
-          worst.worst(i, WorstActors.REFUSED), worst.worst(i, WorstActors.RESTARTED)));
+          worst.worst(i, WorstActors.REFUSED), worst.worst(i, WorstActors.RESTARTED), growing.worst(i),
+          maxQueued.get(i).worst(GrowingQueues.MIN_NAMED), mostSuspended.get(i).worst(1)));
     }
     return List.copyOf(totals);
   }

@@ -1,0 +1,108 @@
+package io.fibry.engine.scope;
+
+import io.fibry.spi.ActorNames;
+import io.fibry.spi.ActorTotals.Worst;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Finds the actor of each name whose mailbox has grown most in about five minutes, and still grows.
+ * Guarded by the monitor of the totals.
+ *
+ * <p>Once a minute, a reader remembers how many messages wait for each actor. The growth of an
+ * actor is the difference between its queue now and five minutes ago. An actor is a candidate only
+ * if its queue is also longer than a minute ago. So a full mailbox and a mailbox that drains are no
+ * candidates. The actor that was found last remains unless another has grown by over a tenth more,
+ * because each new name is a new series of a monitoring system.
+ *
+ * <p>Actors with equal names have their sum. If actors are read less than once a minute, the growth
+ * is that of a longer time.
+ */
+final class GrowingQueues {
+  /** Queues with fewer messages, and smaller growth, are normal bursts. */
+  static final int MIN_NAMED = 100;
+
+  private static final long SNAPSHOT_NANOS = 60L * 1_000_000_000;
+  private static final int SNAPSHOTS = 6; // the oldest is five to six minutes old
+  private static final int MAX_REMEMBERED = 10_000;
+
+  private final ActorNames names;
+  private final Deque<Map<String, Long>> snapshots = new ArrayDeque<>(); // oldest first
+  private final Worst[] found; // by the index of the name; null: none
+  private Map<String, Long> lengths = Map.of(); // of the actors that this reader has added
+  private Map<String, Long> recent = Map.of(); // the newest snapshot before the last minute
+  private long snapshotNanos; // of the newest snapshot
+
+  GrowingQueues(ActorNames names) {
+    this.names = names;
+    this.found = new Worst[names.list().size()];
+  }
+
+  /** Begins a read. An earlier reader may have failed after it added some actors. */
+  void beginRead() {
+    lengths = new HashMap<>();
+  }
+
+  /** Adds the queue of a living actor. A reader adds all before {@link #update}. */
+  void add(String actor, long length) {
+    if (length > 0 && (lengths.size() < MAX_REMEMBERED || lengths.containsKey(actor)))
+      lengths.merge(actor, length, Long::sum);
+  }
+
+  /**
+   * Finds the actors among the added actors. The first call only remembers their queues.
+   *
+   * @param nanos the time by the clock of the scope
+   */
+  void update(long nanos) {
+    if (snapshots.isEmpty()) remember(nanos);
+    var last = found.clone();
+    for (int i = 0; i < found.length; i++) {
+      long growth = last[i] == null ? 0 : growth(last[i].actor());
+      found[i] = growth < MIN_NAMED ? null : new Worst(last[i].actor(), growth);
+    }
+    for (var actor : lengths.keySet()) offer(actor, last);
+    if (nanos - snapshotNanos >= SNAPSHOT_NANOS) remember(nanos);
+    lengths = Map.of();
+  }
+
+  /** Gives the actor that was found last a tenth of its growth as an advantage. */
+  private void offer(String actor, Worst[] last) {
+    long growth = growth(actor);
+    int name = names.indexOf(actor);
+    var best = found[name];
+    if (growth < MIN_NAMED) return;
+    boolean isFoundBefore = best != null && last[name] != null && best.actor().equals(last[name].actor());
+    long required = best == null ? 0 : isFoundBefore ? best.count() + best.count() / 10 : best.count();
+    if (growth > required) found[name] = new Worst(actor, growth);
+  }
+
+  private void remember(long nanos) {
+    recent = snapshots.isEmpty() ? lengths : snapshots.getLast();
+    snapshots.add(lengths);
+    if (snapshots.size() > SNAPSHOTS) snapshots.remove();
+    snapshotNanos = nanos;
+  }
+
+  /**
+   * Returns by how many messages the queue has grown. Returns 0 if it does not grow now, or if so
+   * many actors had messages that the growth is unknown.
+   */
+  private long growth(String actor) {
+    long length = lengths.getOrDefault(actor, 0L);
+    if (length <= lengthIn(recent, actor)) return 0;
+    return Math.max(0, length - lengthIn(snapshots.getFirst(), actor));
+  }
+
+  private static long lengthIn(Map<String, Long> snapshot, String actor) {
+    return snapshot.getOrDefault(actor, snapshot.size() < MAX_REMEMBERED ? 0 : Long.MAX_VALUE);
+  }
+
+  /** Returns the actor of a name, as the last {@link #update} has found it. */
+  Optional<Worst> worst(int name) {
+    return Optional.ofNullable(found[name]);
+  }
+}
