@@ -32,8 +32,11 @@ import java.util.function.ToLongFunction;
  * has waited for longest. They exist only while that time is at least ten seconds. The gauges
  * {@code fibry.actor.max.failed}, {@code fibry.actor.max.refused} and
  * {@code fibry.actor.max.restarted} name the actor with the most of these problems in five minutes,
- * and exist until the end of the next five minutes. So there is at most one gauge of each kind for
- * each name that is given, and an alert names the actor.
+ * and exist until the end of the next five minutes. The gauge {@code fibry.actor.max.grown} names
+ * the actor whose mailbox has grown most in five minutes, while it grows, and
+ * {@code fibry.actor.max.queued} the actor for which most messages wait; both from 100 messages on.
+ * The gauge {@code fibry.actor.max.suspended} names a suspended actor. So there is at most one
+ * gauge of each kind for each name that is given, and an alert names the actor.
  *
  * <p>A name that ends in {@code *} has one meter for all actors whose name begins so. An actor
  * belongs to the first name that matches. Thus the number of meters does not grow with the number

@@ -19,9 +19,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * Gauges in one registry that name actors of each group: the actor that has been busy for longest,
  * and the actor whose message has waited for longest. Three more gauges name the actors that have
- * failed, refused and restarted most in the last minutes. A gauge exists only while there is such
- * an actor, and a gauge of a time only while this time is at least ten seconds. So an alert names
- * the actor, and the registry has at most five such gauges for each group. Thread-safe.
+ * failed, refused and restarted most in the last minutes. The others name an actor whose mailbox
+ * grows, an actor for which many messages wait, and a suspended actor. A gauge exists only while
+ * there is such an actor, and a gauge of a time only while this time is at least ten seconds. So an
+ * alert names the actor, and the registry has at most eight such gauges for each group.
+ * Thread-safe.
  *
  * <p>The gauges change when the registry reads a meter of the actors. A thread that finds another
  * thread changing them does not wait, because it may have locked the registry, which the other
@@ -59,7 +61,13 @@ final class NamedActorGauges {
     REFUSED("refused", "Messages that the full mailbox of the actor of this name has refused lately",
         sum -> NamedValue.of(sum.worstRefusing())),
     RESTARTED("restarted", "Restarts of the actor of this name lately",
-        sum -> NamedValue.of(sum.worstRestarting()));
+        sum -> NamedValue.of(sum.worstRestarting())),
+    GROWN("grown", "How many more messages wait for the actor of this name than five minutes ago, from 100 on",
+        sum -> NamedValue.of(sum.worstGrowing())),
+    QUEUED("queued", "Messages that wait for the actor of this name, from 100 on",
+        sum -> NamedValue.of(sum.longestQueue())),
+    SUSPENDED("suspended", "1, or the number of its workers, while the actor of this name is suspended",
+        sum -> NamedValue.of(sum.suspendedActor()));
 
     private final String meter;
     private final String description;

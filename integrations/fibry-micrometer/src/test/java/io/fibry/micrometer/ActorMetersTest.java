@@ -252,6 +252,36 @@ class ActorMetersTest {
         .toList();
   }
 
+  @Test
+  void actorWhoseMailboxGrowsAndSuspendedActorAreNamed() {
+    try (var scope = TestScope.fibers(); var meters = new ActorMeters(scope, "orders", "*")) {
+      var gate = new CountDownLatch(1);
+      var entered = new CountDownLatch(1);
+      meters.bindTo(registry);
+      var slow = scope.named("slow").newActor((String message) -> {
+        entered.countDown();
+        gate.await();
+      });
+      scope.named("broken")
+          .onFailure(FailurePolicy.restart().withBackoff(Duration.ofHours(1), Duration.ofHours(1)).withoutLog())
+          .newActor((String message) -> {
+            throw new IllegalStateException("on purpose");
+          }).sendMessage("fails");
+      try {
+        slow.sendMessage("handled");
+        Patience.await(entered);
+        for (int i = 0; i < 100; i++) slow.sendMessage("waits");
+
+        assertEquals(List.of("*/slow 100.0"), named("fibry.actor.max.grown"));
+        assertEquals(List.of("*/slow 100.0"), named("fibry.actor.max.queued"));
+        Patience.eventually(() -> named("fibry.actor.max.suspended").equals(List.of("*/broken 1.0")));
+      } finally {
+        gate.countDown();
+        scope.advance(Duration.ofHours(1));
+      }
+    }
+  }
+
   /** A gauge that is read before all other meters shows the same sample as they do. */
   @Test
   void gaugeThatNamesActorTakesSample() {

@@ -30,10 +30,12 @@ import java.util.concurrent.CountDownLatch;
 
 /**
  * Registers all meters of this module. The server has responded with 200, 500 and 503. The actor
- * {@code clerk} has been busy, and a message has waited for it, for a minute, and it has refused a
- * message. The actor {@code courier} has failed and restarted.
+ * {@code clerk} has been busy, and a hundred messages have waited for it, for a minute, and it has
+ * refused a message. The actor {@code courier} has failed and restarted, and is suspended.
  */
 final class AllMeters {
+  private static final Duration BACKOFF = Duration.ofHours(1);
+
   private final TestScope shop;
   private final FolderStore store;
   private final Cluster cluster;
@@ -105,20 +107,21 @@ final class AllMeters {
 
   private void occupyClerk() {
     var entered = new CountDownLatch(1);
-    var clerk = shop.named("clerk").mailbox(Mailbox.bounded(1, Overflow.REJECT)).newActor((String order) -> {
+    var clerk = shop.named("clerk").mailbox(Mailbox.bounded(100, Overflow.REJECT)).newActor((String order) -> {
       entered.countDown();
       gate.await();
     });
     clerk.sendMessage("hat");
     Patience.await(entered);
-    clerk.sendMessage("shoes");
+    for (int i = 0; i < 100; i++) clerk.sendMessage("shoes");
     clerk.sendMessage("refused");
   }
 
   private void failCourier() {
-    shop.named("courier").onFailure(FailurePolicy.restart().withoutLog()).newActor((String order) -> {
-      throw new IllegalStateException("for a test");
-    }).sendMessage("hat");
+    shop.named("courier").onFailure(FailurePolicy.restart().withBackoff(BACKOFF, BACKOFF).withoutLog())
+        .newActor((String order) -> {
+          throw new IllegalStateException("for a test");
+        }).sendMessage("hat");
     Patience.eventually(() -> shop.report().restarted() == 1);
   }
 
@@ -133,6 +136,7 @@ final class AllMeters {
 
   private void close() {
     gate.countDown();
+    shop.advance(BACKOFF);
     shop.close();
     server.close();
     prices.close();

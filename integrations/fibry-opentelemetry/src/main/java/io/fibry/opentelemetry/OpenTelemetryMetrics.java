@@ -151,7 +151,10 @@ public final class OpenTelemetryMetrics implements AutoCloseable {
    * message has waited for longest. They have a value only while that time is at least ten seconds.
    * The gauges {@code fibry.actor.max.failed}, {@code fibry.actor.max.refused} and
    * {@code fibry.actor.max.restarted} name the actor with the most of these problems in five
-   * minutes, and have a value until the end of the next five minutes.
+   * minutes, and have a value until the end of the next five minutes. The gauge
+   * {@code fibry.actor.max.grown} names the actor whose mailbox has grown most in five minutes,
+   * while it grows, and {@code fibry.actor.max.queued} the actor for which most messages wait; both
+   * from 100 messages on. The gauge {@code fibry.actor.max.suspended} names a suspended actor.
    *
    * @param scope the scope of the actors, whose name is the attribute {@code scope}; actors in
    * scopes inside it are found, too
@@ -203,6 +206,14 @@ public final class OpenTelemetryMetrics implements AutoCloseable {
             (sums, gauge) -> sums.forEach(sum -> recordWorst(gauge, sum.worstRefusing(), byName.get(sum.name()))))
         .gauges("fibry.actor.max.restarted", "{restart}", "Restarts of the actor of this name lately",
             (sums, gauge) -> sums.forEach(sum -> recordWorst(gauge, sum.worstRestarting(), byName.get(sum.name()))))
+        .gauges("fibry.actor.max.grown", MESSAGES,
+            "How many more messages wait for the actor of this name than five minutes ago, from 100 on",
+            (sums, gauge) -> sums.forEach(sum -> recordWorst(gauge, sum.worstGrowing(), byName.get(sum.name()))))
+        .gauges("fibry.actor.max.queued", MESSAGES, "Messages that wait for the actor of this name, from 100 on",
+            (sums, gauge) -> sums.forEach(sum -> recordWorst(gauge, sum.longestQueue(), byName.get(sum.name()))))
+        .gauges("fibry.actor.max.suspended", ACTORS,
+            "1, or the number of its workers, while the actor of this name is suspended",
+            (sums, gauge) -> sums.forEach(sum -> recordWorst(gauge, sum.suspendedActor(), byName.get(sum.name()))))
         .register(), totals);
   }
 

@@ -34,6 +34,7 @@ import java.util.TreeSet;
 import java.util.concurrent.CountDownLatch;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -46,6 +47,9 @@ class ReadmeTest {
   private static final Pattern NOT_OF_USERS =
       Pattern.compile("test-classes|junit|fibry-test|fibry-durable|fibry-cluster|opentelemetry-sdk|jspecify");
   private static final Pattern METER = Pattern.compile("(?m)^\\| `(fibry\\.[a-z.]+)` \\| `(fibry_[a-z_]+)` \\|");
+  private static final Pattern EXPRESSION = Pattern.compile("(?m)^\\| [^|]+\\? \\| `([^`]+)`");
+  private static final Pattern SUM = Pattern.compile("sum by \\(([^)]+)\\) \\(rate\\((\\w+)\\{([^}]+)}");
+  private static final Pattern LABEL = Pattern.compile("(\\w+)=");
   private static final Pattern METRIC = Pattern.compile("(?m)^\\| `((?:fibry|http)\\.[a-z.]+)`");
 
   @TempDir
@@ -90,7 +94,8 @@ class ReadmeTest {
         var client = HttpClient.newHttpClient();
         var scope = TestScope.open("test",
             options -> options.withContextPropagator(MessageDurations.of(telemetry.api(), "test")));
-        var server = HttpServer.open(ActorSystem.anonymous(), 0, HttpRoutes.none(), options -> options)) {
+        var server = HttpServer.open(ActorSystem.anonymous(), 0,
+            HttpRoutes.none().text("GET /orders", exchange -> "hat"), options -> options)) {
       var payments = CircuitBreaker.of("payments", ActorSystem.anonymous(), options -> options);
       Topic<String> prices = Topic.open(scope.named("prices"));
       prices.subscribeToLatest(price -> {});
@@ -101,7 +106,7 @@ class ReadmeTest {
       NodeMetrics.addTo(metrics, cluster);
       // @end
       var clerk =
-          scope.named("clerk").mailbox(Mailbox.bounded(1, Overflow.REJECT)).newActorWithReturn((String order) -> {
+          scope.named("clerk").mailbox(Mailbox.bounded(100, Overflow.REJECT)).newActorWithReturn((String order) -> {
             if (order.equals("hat")) return order;
             entered.countDown();
             gate.await();
@@ -110,15 +115,18 @@ class ReadmeTest {
       clerk.ask("hat");
       clerk.sendMessage("occupies the clerk");
       Patience.await(entered);
-      for (var order : List.of("waits", "refused")) clerk.sendMessage(order);
-      scope.named("cart-1").onFailure(FailurePolicy.restart().withoutLog()).newActor((String item) -> {
-        throw new IllegalStateException("for a test");
-      }).sendMessage("fails");
+      for (int i = 0; i < 100; i++) clerk.sendMessage("waits");
+      clerk.sendMessage("refused");
+      var backoff = Duration.ofHours(1);
+      scope.named("cart-1").onFailure(FailurePolicy.restart().withBackoff(backoff, backoff).withoutLog())
+          .newActor((String item) -> {
+            throw new IllegalStateException("for a test");
+          }).sendMessage("fails");
       Patience.eventually(() -> scope.report().restarted() == 1);
       telemetry.metrics(); // begins to measure the times
       scope.clock().advance(Duration.ofSeconds(10));
-      var request = HttpRequest.newBuilder(URI.create("http://localhost:" + server.port() + "/")).build();
-      assertEquals(404, client.send(request, BodyHandlers.discarding()).statusCode());
+      var request = HttpRequest.newBuilder(URI.create("http://localhost:" + server.port() + "/orders")).build();
+      assertEquals(200, client.send(request, BodyHandlers.discarding()).statusCode());
       Patience.eventually(() -> telemetry.metric("http.server.request.duration").isPresent()
           && telemetry.metric("fibry.handling").isPresent());
       boolean hasScheduler = telemetry.metric("fibry.scheduler.queued").isPresent(); // not on Java 21
@@ -127,11 +135,31 @@ class ReadmeTest {
       var documented = new TreeSet<>(METRIC.matcher(readme()).results().map(match -> match.group(1))
           .filter(name -> hasScheduler || !name.startsWith("fibry.scheduler.")).toList());
       assertEquals(published, documented);
+      checkExpressions(telemetry);
       var namesOfMicrometer = METER.matcher(Files.readString(Path.of("../fibry-micrometer/README.md"))).results()
           .collect(Collectors.toMap(row -> row.group(1), row -> row.group(2)));
       for (var metric : telemetry.metrics()) if (namesOfMicrometer.containsKey(metric.getName()))
         assertEquals(namesOfMicrometer.get(metric.getName()), nameInPrometheus(metric));
       gate.countDown();
+      scope.advance(backoff);
+    }
+  }
+
+  /** Checks that the metrics and attributes in the expressions of the README exist. */
+  private static void checkExpressions(Telemetry telemetry) throws Exception {
+    var attributes = telemetry.metrics().stream().collect(Collectors.toMap(ReadmeTest::nameInPrometheus,
+        metric -> metric.getData().getPoints().stream()
+            .flatMap(point -> point.getAttributes().asMap().keySet().stream())
+            .map(key -> key.getKey().replace('.', '_')).collect(Collectors.toSet())));
+    var expressions = EXPRESSION.matcher(readme()).results().map(match -> match.group(1)).toList();
+    assertEquals(3, expressions.size(), expressions::toString);
+    for (var expression : expressions) for (var sum : SUM.matcher(expression).results().toList()) {
+      var ofMetric = attributes.get(sum.group(2).replaceAll("_(count|bucket)$", ""));
+      var used = Stream.concat(Stream.of(sum.group(1).split(", ")),
+          LABEL.matcher(sum.group(3)).results().map(label -> label.group(1))).toList();
+      for (var label : used)
+        assertTrue(List.of("instance", "le").contains(label) || ofMetric != null && ofMetric.contains(label),
+            () -> label + " of " + ofMetric + " in " + sum.group());
     }
   }
 
