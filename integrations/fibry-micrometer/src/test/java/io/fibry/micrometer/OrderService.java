@@ -34,8 +34,9 @@ class OrderService {
         .text("GET /metrics", e -> registry.scrape());
     var server = HttpServer.open(shop.named("web"), port, routes, options -> options);
     new ScopeMeters(shop).bindTo(registry);
-    new ActorMeters(shop, "cart/*").bindTo(registry); // one meter of each kind for the carts of all customers
+    new ActorMeters(shop, "cart/*", "*").bindTo(registry); // the carts of all customers, and all other actors
     new RouteMeters("web", server).bindTo(registry);
+    new SchedulerMeters().bindTo(registry);
     return server;
   }
 }

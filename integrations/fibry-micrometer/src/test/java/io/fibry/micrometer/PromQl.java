@@ -21,7 +21,7 @@ final class PromQl {
   private static final Pattern TYPE = Pattern.compile("# TYPE (\\w+) (\\w+)");
   private static final Pattern TOKEN =
       Pattern.compile("\\s*(?:(\"[^\"]*\"|[A-Za-z_]\\w*|\\d+[smhd]|\\d+(?:\\.\\d+)?|=~|!~|"
-          + "[=!<>]=|[-+*/%(){},=<>]|\\[(?:\\d+[smhd]|\\$__rate_interval)])|$)");
+          + "[=!<>]=|[-+*/%(){},=<>]|\\[(?:\\d+[smhd](?::\\d+[smhd])?|\\$__rate_interval)])|$)");
   private static final Set<String> AGGREGATIONS = Set.of("sum", "min", "max", "avg", "count", "topk", "bottomk");
   private static final Set<String> OF_COUNTERS = Set.of("rate", "increase");
   private static final Set<String> OF_GAUGES = Set.of("delta", "deriv");
@@ -148,8 +148,17 @@ final class PromQl {
       return Value.vector(left.labels);
     }
 
+    /** Parses a value, and the range of a subquery such as {@code [5m:1m]} behind it. */
     private Value primary() {
-      if (accept("-")) return primary();
+      var value = simple();
+      if (!peek().matches("\\[.+:.+]")) return value;
+      if (value.isScalar || value.isRange) throw error("a vector before a subquery");
+      take();
+      return new Value(false, true, value.labels, value.type);
+    }
+
+    private Value simple() {
+      if (accept("-")) return simple();
       if (accept("(")) {
         var value = binary(0);
         expect(")");
