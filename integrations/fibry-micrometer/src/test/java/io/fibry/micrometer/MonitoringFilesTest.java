@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
@@ -44,6 +45,9 @@ class MonitoringFilesTest {
   private static final Pattern LABEL_OF_RESULT = Pattern.compile("\\{\\{ \\.Labels\\.(\\w+) }}");
   private static final Pattern VARIABLE = Pattern.compile("label_values\\((.+), (\\w+)\\)");
   private static final Pattern SELECTOR = Pattern.compile("fibry_\\w+(\\{[^}]*})?");
+  private static final int GRID_WIDTH = 24;
+  // ids of Grafana's formats of values
+  private static final Set<String> UNITS = Set.of("s", "short", "percentunit", "reqps", "ops");
   private static final Pattern CODE = Pattern.compile("`([^`\\n]+)`");
 
   private final MockClock clock = new MockClock();
@@ -254,6 +258,44 @@ class MonitoringFilesTest {
 
     assertTrue(tests.contains(firing + "9m\n        exp_samples: []\n" + firing + "20m\n        exp_samples:\n"
         + String.join("", all) + firing + "21m\n        exp_samples: []\n"), all::toString);
+  }
+
+  /**
+   * A dashboard with a mistake here loads, and shows a panel that is empty, unreadable or above
+   * another panel.
+   */
+  @Test
+  void panelsOfDashboardFitGrafana() throws Exception {
+    var dashboard = new ObjectMapper().readTree(Files.readString(DASHBOARD));
+    var occupied = new TreeSet<Integer>(); // cells of the grid
+    var titles = new TreeSet<String>();
+    for (var panel : dashboard.get("panels")) {
+      assertTrue(titles.add(panel.get("title").asString()), panel::toString);
+      var grid = panel.get("gridPos");
+      int x = grid.get("x").asInt();
+      int y = grid.get("y").asInt();
+      assertTrue(x + grid.get("w").asInt() <= GRID_WIDTH, panel::toString);
+      for (int column = x; column < x + grid.get("w").asInt(); column++)
+        for (int row = y; row < y + grid.get("h").asInt(); row++)
+          assertTrue(occupied.add(row * GRID_WIDTH + column), panel::toString);
+      if (panel.get("type").asString().equals("row")) {
+        assertTrue(panel.get("panels").isEmpty() && !panel.get("collapsed").asBoolean(), panel::toString);
+        continue;
+      }
+      assertEquals("timeseries", panel.get("type").asString());
+      assertEquals("{\"type\":\"prometheus\",\"uid\":\"${datasource}\"}", panel.get("datasource").toString());
+      assertTrue(UNITS.contains(panel.get("fieldConfig").get("defaults").get("unit").asString()), panel::toString);
+      var legend = panel.get("options").get("legend");
+      assertTrue(legend.get("showLegend").asBoolean() && legend.has("calcs"), panel::toString);
+      var letter = 'A';
+      for (var target : panel.get("targets"))
+        assertEquals(String.valueOf(letter++), target.get("refId").asString(), panel::toString);
+    }
+    for (var variable : dashboard.get("templating").get("list"))
+      if (variable.get("type").asString().equals("query"))
+        assertEquals("${datasource}", variable.get("datasource").get("uid").asString());
+    assertTrue(dashboard.get("annotations").has("list"), "Grafana's schema requires annotations");
+    assertTrue(titles.size() > 20, titles::toString);
   }
 
   @Test
