@@ -4,8 +4,6 @@ import io.fibry.ActorScope;
 import io.fibry.spi.ActorNames;
 import io.fibry.spi.ActorTotals;
 import io.fibry.spi.ActorTotals.Total;
-import io.micrometer.core.instrument.FunctionCounter;
-import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.Tags;
@@ -111,19 +109,12 @@ public final class ActorMeters implements MeterBinder, AutoCloseable {
   private record NameMeters(MeterRegistry registry, int index, Tags tags, NamedActorGauges named,
       BoundMeters registered) {
 
-    /**
-     * Registers a counter. The registry has only a weak reference to {@code named}. The function
-     * refers to {@code named}, too, so that {@code named} is not collected.
-     */
     void count(String suffix, String description, ToLongFunction<Total> measure) {
-      registered.add(registry, FunctionCounter
-          .builder("fibry.actor." + suffix, named, unused -> measure.applyAsLong(sum()))
-          .tags(tags).description(description).register(registry));
+      registered.count(registry, "fibry.actor." + suffix, tags, description, () -> measure.applyAsLong(sum()));
     }
 
     void gauge(String suffix, String description, ToLongFunction<Total> measure) {
-      registered.add(registry, Gauge.builder("fibry.actor." + suffix, () -> measure.applyAsLong(sum()))
-          .tags(tags).description(description).register(registry));
+      registered.gauge(registry, "fibry.actor." + suffix, tags, description, () -> measure.applyAsLong(sum()));
     }
 
     void time(String suffix, String description, Function<Total, Duration> measure) {

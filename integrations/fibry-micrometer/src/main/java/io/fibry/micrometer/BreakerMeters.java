@@ -3,8 +3,6 @@ package io.fibry.micrometer;
 import io.fibry.flow.CircuitBreaker;
 import io.fibry.flow.CircuitBreaker.BreakerStats;
 import io.fibry.flow.CircuitBreaker.State;
-import io.micrometer.core.instrument.FunctionCounter;
-import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.Tags;
@@ -53,23 +51,17 @@ public final class BreakerMeters implements MeterBinder, AutoCloseable {
     count(registry, sample, "permitted", "Calls that have begun", BreakerStats::permitted);
     count(registry, sample, "failed", "Calls that have failed", BreakerStats::failed);
     count(registry, sample, "refused", "Calls that the breaker has refused", BreakerStats::refused);
-    registered.add(registry, Gauge.builder("fibry.breaker.open", () -> sample.sample().state == State.CLOSED ? 0 : 1)
-        .tags(tags).description("1: the breaker is open or half open, and refuses calls").register(registry));
+    registered.gauge(registry, "fibry.breaker.open", tags, "1: the breaker is open or half open, and refuses calls",
+        () -> sample.sample().state == State.CLOSED ? 0 : 1);
   }
 
   /** The breaker at one moment. */
   private record BreakerCounts(BreakerStats stats, State state) {}
 
-  /**
-   * Registers a counter. The registry has only a weak reference to {@code sample}. The function
-   * refers to {@code sample}, too, so that it is not collected.
-   */
   private void count(MeterRegistry registry, CachedSample<BreakerCounts> sample, String suffix, String description,
       ToLongFunction<BreakerStats> measure) {
-    registered.add(registry,
-        FunctionCounter
-            .builder("fibry.breaker." + suffix, sample, unused -> measure.applyAsLong(sample.sample().stats))
-            .tags(tags).description(description).register(registry));
+    registered.count(registry, "fibry.breaker." + suffix, tags, description,
+        () -> measure.applyAsLong(sample.sample().stats));
   }
 
   /** Removes the meters from their registries. */

@@ -1,7 +1,6 @@
 package io.fibry.micrometer;
 
 import io.fibry.cluster.Cluster;
-import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.Tags;
@@ -70,8 +69,8 @@ public final class NodeMeters implements MeterBinder, AutoCloseable {
 
   private void gauge(MeterRegistry registry, CachedSample<NodeSample> sample, String suffix, String description,
       ToDoubleFunction<NodeSample> measure) {
-    registered.add(registry, Gauge.builder("fibry.node." + suffix, () -> measure.applyAsDouble(sample.sample()))
-        .tags(tags).description(description).register(registry));
+    registered.gauge(registry, "fibry.node." + suffix, tags, description,
+        () -> measure.applyAsDouble(sample.sample()));
   }
 
   /** Removes the meters from their registries. */

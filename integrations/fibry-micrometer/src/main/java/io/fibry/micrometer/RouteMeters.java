@@ -5,8 +5,6 @@ import io.fibry.net.HttpServer.Outcome;
 import io.fibry.net.HttpServer.RouteStats;
 import io.fibry.net.HttpServer.ServerLoad;
 import io.fibry.net.HttpServer.TimeBucket;
-import io.micrometer.core.instrument.FunctionCounter;
-import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.Tags;
@@ -104,20 +102,14 @@ public final class RouteMeters implements MeterBinder, AutoCloseable {
         route.substring(pathStart));
   }
 
-  /**
-   * Registers the meters of the route at this index. The registry has only a weak reference to
-   * {@code samples}. The lambdas have a strong reference, so {@code samples} is not collected.
-   */
+  /** Registers the meters of the route at this index. */
   private void bind(MeterRegistry registry, CachedSample<ServerSample> samples, int index, Tags routeTags) {
-    for (var outcome : Outcome.values()) registered.add(registry, FunctionCounter
-        .builder("fibry.http.responses", samples,
-            unused -> samples.sample().routes.get(index).timesByOutcome().get(outcome).count())
-        .tags(routeTags).tag("outcome", outcome.name()).description("Exchanges by the status of their response")
-        .register(registry));
-    registered.add(registry,
-        Gauge.builder("fibry.http.websockets", () -> samples.sample().routes.get(index).openWebSockets())
-            .tags(routeTags)
-            .description("Open WebSockets").register(registry));
+    for (var outcome : Outcome.values())
+      registered.count(registry, "fibry.http.responses", routeTags.and("outcome", outcome.name()),
+          "Exchanges by the status of their response",
+          () -> samples.sample().routes.get(index).timesByOutcome().get(outcome).count());
+    registered.gauge(registry, "fibry.http.websockets", routeTags, "Open WebSockets",
+        () -> samples.sample().routes.get(index).openWebSockets());
   }
 
   private void bindLoad(MeterRegistry registry, CachedSample<ServerSample> samples) {
@@ -125,16 +117,14 @@ public final class RouteMeters implements MeterBinder, AutoCloseable {
     bindLoad(registry, samples, "waiting", "Exchanges that wait for their clients", ServerLoad::waiting);
     bindLoad(registry, samples, "max.exchanges", "Exchanges whose handlers may be at work", ServerLoad::maxExchanges);
     bindLoad(registry, samples, "connections", "Open connections", ServerLoad::connections);
-    registered.add(registry, FunctionCounter
-        .builder("fibry.server.cut.off", samples, unused -> samples.sample().load.cutOffClients()).tags(tags)
-        .description("Clients that were cut off because they exceeded a limit").register(registry));
+    registered.count(registry, "fibry.server.cut.off", tags,
+        "Clients that were cut off because they exceeded a limit", () -> samples.sample().load.cutOffClients());
   }
 
-  /** The lambda has a strong reference to {@code samples}, as in {@link #bind}. */
   private void bindLoad(MeterRegistry registry, CachedSample<ServerSample> samples, String name, String description,
       ToIntFunction<ServerLoad> value) {
-    registered.add(registry, Gauge.builder("fibry.server." + name, () -> value.applyAsInt(samples.sample().load))
-        .tags(tags).description(description).register(registry));
+    registered.gauge(registry, "fibry.server." + name, tags, description,
+        () -> value.applyAsInt(samples.sample().load));
   }
 
   private static Duration[] bounds(RouteStats stats) {

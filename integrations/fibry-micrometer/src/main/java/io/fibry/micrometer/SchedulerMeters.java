@@ -1,6 +1,5 @@
 package io.fibry.micrometer;
 
-import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.Tags;
@@ -66,9 +65,8 @@ public final class SchedulerMeters implements MeterBinder, AutoCloseable {
   private void gauge(MeterRegistry registry, String suffix, MBeanServer beans, ObjectName bean, String attribute,
       String description) {
     if (read(beans, bean, attribute).isEmpty()) return;
-    registered.add(registry,
-        Gauge.builder("fibry.scheduler." + suffix, () -> read(beans, bean, attribute).orElse(0)).tags(tags)
-            .description(description).register(registry));
+    registered.gauge(registry, "fibry.scheduler." + suffix, tags, description,
+        () -> read(beans, bean, attribute).orElse(0));
   }
 
   /**

@@ -3,8 +3,6 @@ package io.fibry.micrometer;
 import io.fibry.ActorScope;
 import io.fibry.ActorScope.Report;
 import io.fibry.DeadLetter;
-import io.micrometer.core.instrument.FunctionCounter;
-import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.Tags;
@@ -86,18 +84,12 @@ public final class ScopeMeters implements MeterBinder, AutoCloseable {
 
   private void bindGauge(MeterRegistry registry, CachedSample<Report> report, String name, String description,
       ToLongFunction<Report> count) {
-    registered.add(registry, Gauge.builder(name, () -> count.applyAsLong(report.sample()))
-        .tags(tags).description(description).register(registry));
+    registered.gauge(registry, name, tags, description, () -> count.applyAsLong(report.sample()));
   }
 
-  /**
-   * Registers a counter. The registry has only a weak reference to {@code report}. The function
-   * refers to {@code report}, too, so that the report is not collected.
-   */
   private void bindCount(MeterRegistry registry, CachedSample<Report> report, String name, Tags ownTags,
       String description, ToLongFunction<Report> count) {
-    registered.add(registry, FunctionCounter.builder(name, report, unused -> count.applyAsLong(report.sample()))
-        .tags(tags.and(ownTags)).description(description).register(registry));
+    registered.count(registry, name, tags.and(ownTags), description, () -> count.applyAsLong(report.sample()));
   }
 
   /** Removes the meters from their registries. */

@@ -2,7 +2,6 @@ package io.fibry.micrometer;
 
 import io.fibry.store.folder.FolderStore;
 import io.fibry.store.folder.FolderStore.Health;
-import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.FunctionTimer;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -56,7 +55,7 @@ public final class StoreMeters implements MeterBinder, AutoCloseable {
     addCounter(registry, health, "turns", "Turns that were stored", Health::turns);
     addCounter(registry, health, "refused", "Turns and messages that were not stored", Health::refusedTurns);
     registered.add(registry,
-        FunctionTimer
+        FunctionTimer // the registry refers to the sample weakly, and its functions refer to it, too
             .builder("fibry.store.fsync", health, unused -> health.sample().syncs().count(),
                 unused -> health.sample().syncs().total().toNanos(), TimeUnit.NANOSECONDS)
             .tags(tags).description("Syncs of the log to the disk").register(registry));
@@ -66,33 +65,22 @@ public final class StoreMeters implements MeterBinder, AutoCloseable {
     addGauge(registry, health, "pending.messages", "Messages that are not handled yet, and reminders",
         Health::pendingMessages);
     addGauge(registry, health, "parked.messages", "Parked messages", Health::parkedMessages);
-    registered.add(registry, gauge(health, "size", "Size of the store's files", Health::bytes).baseUnit(BaseUnits.BYTES)
-        .register(registry));
+    registered.add(registry, Gauge.builder("fibry.store.size", () -> health.sample().bytes()).tags(tags)
+        .description("Size of the store's files").baseUnit(BaseUnits.BYTES).register(registry));
     addGauge(registry, health, "full", "1: the disk has no space for the next file", state -> state.isFull() ? 1 : 0);
     addGauge(registry, health, "broken", "1: the disk failed, and the store refuses all writes",
         state -> state.isBroken() ? 1 : 0);
   }
 
-  /**
-   * Registers a counter. The registry refers to {@code health} only weakly, but strongly to the
-   * function, which captures {@code health}. So {@code health} is not collected.
-   */
   private void addCounter(MeterRegistry registry, CachedSample<Health> health, String suffix, String description,
       ToLongFunction<Health> count) {
-    registered.add(registry,
-        FunctionCounter.builder("fibry.store." + suffix, health, unused -> count.applyAsLong(health.sample()))
-            .tags(tags).description(description).register(registry));
+    registered.count(registry, "fibry.store." + suffix, tags, description, () -> count.applyAsLong(health.sample()));
   }
 
   private void addGauge(MeterRegistry registry, CachedSample<Health> health, String suffix, String description,
       ToDoubleFunction<Health> measure) {
-    registered.add(registry, gauge(health, suffix, description, measure).register(registry));
-  }
-
-  private Gauge.Builder<?> gauge(CachedSample<Health> health, String suffix, String description,
-      ToDoubleFunction<Health> measure) {
-    return Gauge.builder("fibry.store." + suffix, () -> measure.applyAsDouble(health.sample())).tags(tags)
-        .description(description);
+    registered.gauge(registry, "fibry.store." + suffix, tags, description,
+        () -> measure.applyAsDouble(health.sample()));
   }
 
   /** Removes the meters from their registries. */

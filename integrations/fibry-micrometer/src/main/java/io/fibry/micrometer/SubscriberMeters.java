@@ -2,7 +2,6 @@ package io.fibry.micrometer;
 
 import io.fibry.pubsub.Topic.SubscriberStats;
 import io.fibry.pubsub.Topic.TopicStats;
-import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import java.util.HashMap;
@@ -49,11 +48,9 @@ final class SubscriberMeters {
           SubscriberStats::dropped);
     }
 
-    /** The registry has only a weak reference to this object; the function refers to it, too. */
     private void register(String suffix, String description, ToLongFunction<SubscriberStats> count) {
-      registered.add(registry, FunctionCounter
-          .builder("fibry.topic.subscriber." + suffix, this, unused -> count.applyAsLong(stats()))
-          .tags(tags).tag("subscriber", last.name()).description(description).register(registry));
+      registered.count(registry, "fibry.topic.subscriber." + suffix, tags.and("subscriber", last.name()), description,
+          () -> count.applyAsLong(stats()));
     }
 
     /** Returns the last counts if the subscription has ended. */

@@ -5,8 +5,6 @@ import io.fibry.pubsub.SubscriberTotals;
 import io.fibry.pubsub.Topic;
 import io.fibry.pubsub.Topic.SubscriberStats;
 import io.fibry.pubsub.Topic.TopicStats;
-import io.micrometer.core.instrument.FunctionCounter;
-import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.Tags;
@@ -73,21 +71,14 @@ public final class TopicMeters implements MeterBinder, AutoCloseable {
     count(registry, ofSubscribers, "refused", "Deliveries that subscribers have refused", TopicStats::refused);
     count(registry, ofSubscribers, "dropped", "Delivered messages that full mailboxes of subscribers have dropped",
         TopicStats::dropped);
-    registered.add(registry,
-        Gauge.builder("fibry.topic.subscribers", () -> ofSubscribers.sample().stats().subscribers()).tags(tags)
-            .description("Open subscriptions").register(registry));
+    registered.gauge(registry, "fibry.topic.subscribers", tags, "Open subscriptions",
+        () -> ofSubscribers.sample().stats().subscribers());
   }
 
-  /**
-   * Registers a counter. The registry has only a weak reference to {@code samples}. The function
-   * refers to {@code samples}, too, so that {@code samples} is not collected.
-   */
   private void count(MeterRegistry registry, SubscriberMeters samples, String suffix, String description,
       ToLongFunction<TopicStats> measure) {
-    registered.add(registry,
-        FunctionCounter
-            .builder("fibry.topic." + suffix, samples, unused -> measure.applyAsLong(samples.sample().stats()))
-            .tags(tags).description(description).register(registry));
+    registered.count(registry, "fibry.topic." + suffix, tags, description,
+        () -> measure.applyAsLong(samples.sample().stats()));
   }
 
   /** Removes the meters from their registries. */
