@@ -3,6 +3,7 @@ package io.fibry.spi;
 import io.fibry.Actor;
 import io.fibry.ContextPropagator;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -31,6 +32,9 @@ public abstract class MessageTimer implements ContextPropagator<MessageTimer.@Nu
   }
 
   private static final String OTHER = "other";
+  private static final List<Duration> BOUNDS = Stream.of(50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000,
+      100_000, 250_000, 500_000, 1_000_000, 2_500_000, 5_000_000, 10_000_000)
+      .map(micros -> Duration.of(micros, ChronoUnit.MICROS)).toList();
 
   private final @Nullable ActorNames actors; // null: all actors are one group
   private final List<String> groups;
@@ -49,6 +53,15 @@ public abstract class MessageTimer implements ContextPropagator<MessageTimer.@Nu
   protected MessageTimer(ActorNames actors) {
     this.actors = actors;
     this.groups = Stream.concat(actors.list().stream(), Stream.of(OTHER)).toList();
+  }
+
+  /**
+   * {@return the upper bounds of the buckets for durations, from 50 µs to 10 s, in ascending order}
+   * All libraries of metrics and the HTTP servers use these bounds, so that a monitoring system can
+   * add the histograms of several processes.
+   */
+  public static List<Duration> bounds() {
+    return BOUNDS;
   }
 
   /**

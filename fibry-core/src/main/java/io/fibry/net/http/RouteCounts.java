@@ -5,6 +5,7 @@ import io.fibry.net.HttpServer.ResponseCounts;
 import io.fibry.net.HttpServer.ResponseTimes;
 import io.fibry.net.HttpServer.RouteStats;
 import io.fibry.net.HttpServer.TimeBucket;
+import io.fibry.spi.MessageTimer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -19,10 +20,8 @@ import java.util.concurrent.atomic.LongAdder;
  * more if several processors count at the same time.
  */
 final class RouteCounts {
-  // the upper bounds of the time buckets, in microseconds; a further bucket has the longer times
-  private static final int[] BOUND_MICROS = {50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000,
-    250_000, 500_000, 1_000_000, 2_500_000, 5_000_000, 10_000_000};
-  private static final int BUCKETS = BOUND_MICROS.length + 1;
+  private static final long[] BOUND_NANOS = MessageTimer.bounds().stream().mapToLong(Duration::toNanos).toArray();
+  private static final int BUCKETS = BOUND_NANOS.length + 1; // a further bucket has the longer times
   private static final int GATEWAY_TIMEOUT = 504;
   private static final Outcome[] OUTCOMES = Outcome.values();
 
@@ -45,7 +44,7 @@ final class RouteCounts {
 
   private static int bucket(long durationNanos) {
     int bucket = 0;
-    while (bucket < BOUND_MICROS.length && durationNanos > BOUND_MICROS[bucket] * 1_000L) bucket++;
+    while (bucket < BOUND_NANOS.length && durationNanos > BOUND_NANOS[bucket]) bucket++;
     return bucket;
   }
 
@@ -87,8 +86,8 @@ final class RouteCounts {
   private static ResponseTimes times(long[] byBucket, long totalNanos) {
     var buckets = new ArrayList<TimeBucket>();
     long countBelow = 0;
-    for (int i = 0; i < BOUND_MICROS.length; i++)
-      buckets.add(new TimeBucket(Duration.ofNanos(BOUND_MICROS[i] * 1_000L), countBelow += byBucket[i]));
+    for (int i = 0; i < BOUND_NANOS.length; i++)
+      buckets.add(new TimeBucket(MessageTimer.bounds().get(i), countBelow += byBucket[i]));
     return new ResponseTimes(buckets, Arrays.stream(byBucket).sum(), Duration.ofNanos(totalNanos));
   }
 }

@@ -8,9 +8,7 @@ import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import java.time.Duration;
-import java.time.temporal.ChronoUnit;
 import java.util.List;
-import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
 /**
@@ -32,11 +30,6 @@ import java.util.stream.Stream;
  * connection waited for a thread, and not how long its requests waited.
  */
 public final class MessageMeters extends MessageTimer implements MeterBinder, AutoCloseable {
-  // of the buckets, from 50 µs to 10 s, as for routes
-  private static final Duration[] BOUNDS = LongStream.of(50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000,
-      100_000, 250_000, 500_000, 1_000_000, 2_500_000, 5_000_000, 10_000_000)
-      .mapToObj(micros -> Duration.of(micros, ChronoUnit.MICROS)).toArray(Duration[]::new);
-
   private final Tags tags;
   // written by threads that bind and close, read by senders and handlers; may be empty
   private volatile List<MessageTimers> timers = List.of();
@@ -90,7 +83,7 @@ public final class MessageMeters extends MessageTimer implements MeterBinder, Au
   private List<Timer> timers(MeterRegistry registry, String name, String description) {
     return groups().stream().map(group -> Timer.builder(name)
         .tags(group.isEmpty() ? tags : tags.and("actor", group)).description(description)
-        .serviceLevelObjectives(BOUNDS).register(registry)).toList();
+        .serviceLevelObjectives(bounds().toArray(Duration[]::new)).register(registry)).toList();
   }
 
   @Override

@@ -21,10 +21,6 @@ import java.util.Objects;
  * its client. Inline requests are not measured.
  */
 public final class MessageDurations extends MessageTimer {
-  // seconds, from 50 µs to 10 s
-  private static final List<Double> BOUNDS = List.of(0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01,
-      0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0);
-
   private final Attributes attributes;
   private final List<Attributes> ofGroups; // by the index of the group of actors
   private final DoubleHistogram waiting;
@@ -59,7 +55,7 @@ public final class MessageDurations extends MessageTimer {
 
   private static DoubleHistogram histogram(Meter meter, String name, String description) {
     return meter.histogramBuilder(name).setUnit("s").setDescription(description)
-        .setExplicitBucketBoundariesAdvice(BOUNDS).build();
+        .setExplicitBucketBoundariesAdvice(bounds().stream().map(OpenTelemetryMetrics::seconds).toList()).build();
   }
 
   /**
