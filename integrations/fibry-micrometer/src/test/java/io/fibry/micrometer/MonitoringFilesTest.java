@@ -14,6 +14,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -62,8 +63,8 @@ class MonitoringFilesTest {
   }
 
   /**
-   * Runs the check with a scrape of all meters, and with the series {@code up} that Prometheus
-   * adds. Java 21 has no meters of the scheduler.
+   * Runs the check with a scrape of all meters, and with the series {@code up} and {@code ALERTS}
+   * that Prometheus adds. Java 21 has no meters of the scheduler.
    */
   private void withScrape(Check check) throws Exception {
     var registry = AllMeters.prometheus(clock);
@@ -72,7 +73,10 @@ class MonitoringFilesTest {
           : List.of("parallelism", "carriers", "mounted", "queued").stream()
               .map(name -> "# TYPE fibry_scheduler_" + name + " gauge\nfibry_scheduler_" + name + " 1.0\n")
               .reduce("", String::concat);
-      check.run(new PromQl(registry.scrape() + missing + "# TYPE up gauge\nup 1.0\n"));
+      var labels = Stream.of("alertstate", "scope", "actor", "server", "method", "uri", "topic", "breaker", "store",
+          "app", "node").map(label -> "," + label + "=\"firing\"").reduce("alertname=\"FibryX\"", String::concat);
+      check.run(new PromQl(registry.scrape() + missing + "# TYPE up gauge\nup 1.0\n# TYPE ALERTS gauge\nALERTS{"
+          + labels + "} 1.0\n"));
     });
   }
 
