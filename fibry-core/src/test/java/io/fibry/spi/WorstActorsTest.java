@@ -19,9 +19,12 @@ import io.fibry.testing.Variants;
 import io.fibry.time.ManualScheduler;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -178,5 +181,35 @@ class WorstActorsTest {
     var sum = totals.read().getFirst();
 
     assertEquals(List.of(worst("full", 2), worst("broken", 1)), List.of(sum.worstRefusing(), sum.worstRestarting()));
+  }
+
+  private static void executeIfAccepted(Actor<Object> actor) {
+    try {
+      actor.execute(() -> {});
+    } catch (RejectedExecutionException refused) {}
+  }
+
+  /** A drop in progress must not lower the count of refused messages. */
+  @Promise({"19.17", "19.26"})
+  @Test
+  void dropNamesNoActorThatHasRefusedBeforePeriod() {
+    var totals = new AtomicReference<ActorTotals>(); // null before the period
+    var seenDuringDrop = new ArrayList<Object>();
+    var builder = scope.named("mail").mailbox(Mailbox.bounded(1, Overflow.DROP_OLDEST));
+    var mail = BlockBuilder.of(builder).ignoreLost(message -> { // called during a drop
+      if (totals.get() == null) return false;
+      seenDuringDrop.add(scope.actors().getFirst().refused());
+      seenDuringDrop.add(totals.get().read().getFirst().worstRefusing());
+      return false;
+    }).newActor((Object message) -> Gate.passOrThrow(message));
+    Gate.occupy(mail);
+    mail.sendMessage(1);
+    while (scope.actors().getFirst().refused() < 2) executeIfAccepted(mail); // a full mailbox refuses tasks
+    totals.set(totals("*"));
+
+    mail.sendMessage(2);
+
+    assertEquals(List.of(2L, Optional.empty()), seenDuringDrop);
+    assertEquals(List.of(2L, 1L), List.of(scope.actors().getFirst().refused(), scope.actors().getFirst().dropped()));
   }
 }

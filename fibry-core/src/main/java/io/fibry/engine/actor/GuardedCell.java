@@ -41,8 +41,10 @@ class GuardedCell extends ActorCell {
       AtomicLongFieldUpdater.newUpdater(GuardedCell.class, "dropped");
 
   private final GuardedQueue<Object> queue;
-  private volatile long refused; // messages that the mailbox refused or dropped; incremented by senders
-  private volatile long dropped; // messages that the mailbox accepted and dropped; incremented by senders
+  // two counts, incremented by senders. Each lost message is in one of them. So no reader subtracts
+  // two counts, and neither count seems to shrink during a drop
+  private volatile long refused; // messages that the mailbox did not accept
+  private volatile long dropped; // messages that the mailbox accepted and dropped
 
   GuardedCell(ActorBehavior behavior, GuardedQueue<Object> queue) {
     super(behavior);
@@ -200,14 +202,14 @@ class GuardedCell extends ActorCell {
       DROPPED.getAndIncrement(this);
       Object message = envelope.message;
       envelope.message = null;
-      DeadLetters.add(this, message, Reason.DROPPED, null);
+      DeadLetters.addDropped(this, message);
     } else {
       var request = (RequestFuture<?>) node;
       Object message = request.begin();
       request.entry = null;
       if (message == null) return;
       DROPPED.getAndIncrement(this);
-      countUnhandled(Reason.DROPPED);
+      super.countUnhandled(Reason.DROPPED); // not as refused
       request.fail(RequestFailures.full(this, message, capacity()));
     }
   }

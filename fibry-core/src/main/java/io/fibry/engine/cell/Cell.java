@@ -381,7 +381,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     return counts == null ? 0 : counts.failed;
   }
 
-  /** Returns how many messages the mailbox has refused or dropped. */
+  /** Returns how many messages the full mailbox has not accepted. */
   public long refused() {
     return 0;
   }

@@ -29,8 +29,13 @@ public final class DeadLetters {
 
   private DeadLetters() {}
 
-  public static void add(Cell cell, Object message, Reason reason, Throwable cause) {
-    record(cell, message, reason, cause).run();
+  static void add(Cell cell, Object message, Reason reason, Throwable cause) {
+    record(cell, message, reason, cause, false).run();
+  }
+
+  /** Adds a message that the full mailbox had accepted. Its actor has counted it as dropped. */
+  public static void addDropped(Cell cell, Object message) {
+    record(cell, message, Reason.DROPPED, null, true).run();
   }
 
   /**
@@ -38,7 +43,7 @@ public final class DeadLetters {
    * the thread of the timers must run no user code.
    */
   public static void addOffThread(Cell cell, Object message, Reason reason, Throwable cause) {
-    var call = record(cell, message, reason, cause);
+    var call = record(cell, message, reason, cause, false);
     if (call != NO_LISTENER) cell.owner().accounts().runOffThread(((ListenerCall) call).onOtherThread());
   }
 
@@ -48,15 +53,18 @@ public final class DeadLetters {
    * its end callbacks, the listener is called at once.
    */
   static void addAtEnd(Cell cell, Object message) {
-    var listenerCall = record(cell, message, Reason.UNDELIVERED, null);
+    var listenerCall = record(cell, message, Reason.UNDELIVERED, null, false);
     if (listenerCall != NO_LISTENER && !cell.extras().addEndCallback(listenerCall)) listenerCall.run();
   }
 
   /**
    * Counts and, in most cases, stores a dead letter. Returns code that calls the listener, if there
    * is a listener.
+   *
+   * @param isCountedByActor whether the actor has counted the message in its own counts
    */
-  private static Runnable record(Cell cell, Object message, Reason reason, Throwable cause) {
+  private static Runnable record(Cell cell, Object message, Reason reason, Throwable cause,
+      boolean isCountedByActor) {
     var owner = cell.owner();
     var accounts = owner.accounts();
     var settings = cell.settings();
@@ -68,7 +76,8 @@ public final class DeadLetters {
     boolean isClientGone = settings.isForClient()
         && (reason == Reason.UNDELIVERED || reason == Reason.FAILED && cause instanceof IOException);
     if (isClientGone) reason = Reason.DISCONNECTED;
-    cell.countUnhandled(reason);
+    if (isCountedByActor) accounts.countUnhandled(reason);
+    else cell.countUnhandled(reason);
     var time = timeOf(owner);
     accounts.countDeadLetter(reason, time);
     JfrEvents.recordDeadLetter(cell, message, reason);

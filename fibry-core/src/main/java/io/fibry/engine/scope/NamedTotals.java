@@ -67,7 +67,7 @@ final class NamedTotals implements ActorTotals {
     void add(Cell cell, long handledByCell) {
       handled += handledByCell;
       failed += cell.failed();
-      refused += WorstActors.refused(cell);
+      refused += cell.refused();
       dropped += cell.dropped();
       restarted += ActorInspector.restarted(cell);
     }

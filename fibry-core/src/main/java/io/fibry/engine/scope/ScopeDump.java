@@ -41,10 +41,8 @@ final class ScopeDump {
       text.append("; ").append(waiting).append(waiting == MAX_COUNTED ? " or more" : "").append(" waiting");
     text.append("; ").append(cell.handled()).append(" handled");
     if (cell.failed() > 0) text.append(", ").append(cell.failed()).append(" failed");
-    long lost = cell.refused(); // refused or dropped; read first, because a drop counts as dropped first
-    long dropped = cell.dropped();
-    if (lost > dropped) text.append(", ").append(lost - dropped).append(" refused");
-    if (dropped > 0) text.append(", ").append(dropped).append(" dropped");
+    if (cell.refused() > 0) text.append(", ").append(cell.refused()).append(" refused");
+    if (cell.dropped() > 0) text.append(", ").append(cell.dropped()).append(" dropped");
     text.append('\n');
     for (var worker : cell.workersAndSelf()) if (worker != cell && !worker.isIdle()) add(worker, indent + "  ");
   }

@@ -52,13 +52,11 @@ final class StatsCollector {
    */
   private static ActorStats stats(List<String> scopeNames, Cell cell, Activity activity, Activity observed,
       BusyTime busy, List<StackTraceElement> stack, boolean hasFailure) {
-    long lost = cell.refused(); // refused or dropped; read first, because a drop counts as dropped first
-    long dropped = cell.dropped();
     return new ActorStats(scopeNames, cell.name(), cell.strategyText(), cell.countQueued(ScopeDump.MAX_COUNTED),
         Duration.ofNanos(QueueAges.observe(cell)), cell.handled(), cell.failed(), observed.state(),
         Optional.ofNullable(observed.awaited()), activity.busyWorkers(), activity.workers(), activity.maxWorkers(),
         activity.text(), Optional.ofNullable(observed.messageType()), Duration.ofNanos(busy.nanos()), busy.isExact(),
-        capacity(cell.capacity()), Math.max(0, lost - dropped), dropped, ActorInspector.restarted(cell), stack,
+        capacity(cell.capacity()), cell.refused(), cell.dropped(), ActorInspector.restarted(cell), stack,
         hasFailure ? cell.owner().lastFailure(cell.name()) : Optional.empty());
   }
 

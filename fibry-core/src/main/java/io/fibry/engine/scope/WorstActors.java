@@ -82,20 +82,11 @@ final class WorstActors {
     return Stream.generate(Leader::new).limit((long) names * PROBLEMS).toArray(Leader[]::new);
   }
 
-  /**
-   * Returns how many messages the full mailbox did not take. The drops are read last, so that a
-   * message that is being dropped is not counted.
-   */
-  static long refused(Cell cell) {
-    long all = cell.refused();
-    return Math.max(0, all - cell.dropped());
-  }
-
   /** Makes no object, because an actor may end while no memory is left. */
   private static long count(Cell cell, int problem) {
     return switch (problem) {
       case FAILED -> cell.failed();
-      case REFUSED -> refused(cell);
+      case REFUSED -> cell.refused();
       default -> ActorInspector.restarted(cell);
     };
   }
