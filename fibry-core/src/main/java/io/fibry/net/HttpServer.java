@@ -5,10 +5,12 @@ import io.fibry.Exitable;
 import io.fibry.net.http.HttpListener;
 import io.fibry.text.Durations;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.function.UnaryOperator;
 
 /**
@@ -222,6 +224,36 @@ public interface HttpServer extends Exitable {
 
   /** {@return the counts and times of each route since the server was opened} */
   List<RouteStats> stats();
+
+  /**
+   * An exchange with a status of 500 or above that an exception has caused.
+   *
+   * @param route the route, as in {@link RouteStats}
+   * @param time when the exchange was over, by the clock of the machine
+   * @param status the status of the response
+   * @param number the number by which the log names the failure; empty if the log does not have it,
+   * as with most refusals (503)
+   * @param type the name of the class of the exception
+   * @param message the text of the exception, cut if it is long. Empty if there is none, or if the
+   * scope hides the contents of messages
+   * @param stack where the exception was made, the newest call first, at most 50 calls
+   */
+  record RouteFailure(String route, Instant time, int status, Optional<String> number, String type,
+      Optional<String> message, List<StackTraceElement> stack) {
+
+    /** Keeps a copy of the list. */
+    public RouteFailure {
+      stack = List.copyOf(stack);
+    }
+  }
+
+  /**
+   * {@return the last failures of each route, the newest first: the last with the status 503, the
+   * last with 504, and the last with another status} So many refusals (503) hide no other failure.
+   * A response whose handler has set such a status without an exception has none. When the server
+   * has ended, the list is empty, because an exception may keep objects in memory.
+   */
+  List<RouteFailure> lastFailures();
 
   /**
    * The load of a server at one moment.

@@ -35,51 +35,31 @@ public abstract class OwningScope {
   }
 
   /**
-   * The last failure of each of the 100 actors of a scope that failed last, by their names. It
-   * keeps no actor in memory. Actors that never fail cost nothing. The text and the stack of an
-   * exception are made when statistics first read them, so that a failure stays cheap. Thread-safe.
+   * A failure that observers may read later. Its text and stack are made when it is first read, so
+   * that a failure stays cheap. Until then it keeps the exception in memory. Thread-safe.
    */
-  private static final class LastFailures {
-    private static final int MAX_ACTORS = 100;
+  public static final class KeptFailure {
     private static final int MAX_FRAMES = 50; // of a stack
 
-    /** A failure, first as the exception and then as statistics show it. */
-    private static final class KeptFailure {
-      private final Instant time;
-      private volatile Object content; // a Throwable until an observer replaces it by its ActorFailure
+    private final Instant time;
+    private volatile Object content; // a Throwable until an observer replaces it by its ActorFailure
 
-      KeptFailure(Throwable thrown, Instant time) {
-        this.content = thrown;
-        this.time = time;
-      }
-
-      /** Two observers that read at the same time make equal texts. */
-      ActorFailure read(boolean mayShowMessage) {
-        if (content instanceof Throwable thrown) content =
-            new ActorFailure(time, thrown.getClass().getName(), mayShowMessage ? message(thrown) : Optional.empty(),
-                stack(thrown));
-        return (ActorFailure) content;
-      }
-    }
-
-    private final Map<String, KeptFailure> failures = new LinkedHashMap<>(); // guarded by this; the newest at the end
-
-    synchronized void add(String actor, Throwable thrown, Instant time) {
-      failures.remove(actor);
-      failures.put(actor, new KeptFailure(thrown, time));
-      if (failures.size() > MAX_ACTORS) failures.remove(failures.keySet().iterator().next());
+    public KeptFailure(Throwable thrown, Instant time) {
+      this.content = thrown;
+      this.time = time;
     }
 
     /**
-     * Returns the last failure of the actor; empty if it is not known. Runs user code without the
-     * monitor.
+     * Returns the failure as statistics show it. Two observers that read at the same time make
+     * equal texts. Runs user code, which makes the text.
+     *
+     * @param mayShowMessage whether the text of the exception may be shown
      */
-    Optional<ActorFailure> find(String actor, boolean mayShowMessage) {
-      KeptFailure failure;
-      synchronized (this) {
-        failure = failures.get(actor);
-      }
-      return failure == null ? Optional.empty() : Optional.of(failure.read(mayShowMessage));
+    public ActorFailure read(boolean mayShowMessage) {
+      if (content instanceof Throwable thrown) content =
+          new ActorFailure(time, thrown.getClass().getName(), mayShowMessage ? message(thrown) : Optional.empty(),
+              stack(thrown));
+      return (ActorFailure) content;
     }
 
     private static Optional<String> message(Throwable thrown) {
@@ -100,6 +80,34 @@ public abstract class OwningScope {
       } catch (Throwable userError) { // getStackTrace may be overridden: it may throw, or return nulls
         return List.of();
       }
+    }
+  }
+
+  /**
+   * The last failure of each of the 100 actors of a scope that failed last, by their names. It
+   * keeps no actor in memory. Actors that never fail cost nothing. Thread-safe.
+   */
+  private static final class LastFailures {
+    private static final int MAX_ACTORS = 100;
+
+    private final Map<String, KeptFailure> failures = new LinkedHashMap<>(); // guarded by this; the newest at the end
+
+    synchronized void add(String actor, Throwable thrown, Instant time) {
+      failures.remove(actor);
+      failures.put(actor, new KeptFailure(thrown, time));
+      if (failures.size() > MAX_ACTORS) failures.remove(failures.keySet().iterator().next());
+    }
+
+    /**
+     * Returns the last failure of the actor; empty if it is not known. Runs user code without the
+     * monitor.
+     */
+    Optional<ActorFailure> find(String actor, boolean mayShowMessage) {
+      KeptFailure failure;
+      synchronized (this) {
+        failure = failures.get(actor);
+      }
+      return failure == null ? Optional.empty() : Optional.of(failure.read(mayShowMessage));
     }
   }
 

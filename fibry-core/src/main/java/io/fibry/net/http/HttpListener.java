@@ -16,6 +16,7 @@ import java.security.Principal;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
@@ -45,6 +46,7 @@ public final class HttpListener extends Listener<HttpServer> implements HttpServ
     this.settings = settings;
     this.permits = new ExchangePermit.PermitPool(settings.maxExchanges(), clock::nanoTime);
     for (var entry : this.routes.entries()) counts.put(entry, new RouteCounts());
+    onExit().whenComplete((reason, failure) -> counts.values().forEach(RouteCounts::forgetFailures));
   }
 
   public static HttpServer open(ActorBuilder<?> builder, int port, RouteTable routes, HttpSettings settings) {
@@ -95,6 +97,8 @@ public final class HttpListener extends Listener<HttpServer> implements HttpServ
     var routeCounts = route == null ? unrouted : counts.get(route);
     routeCounts.add(response.code(), nanos);
     if (response.isUpgraded()) routeCounts.webSocketOpened();
+    if (response.exchangeFailure != null && response.code() >= 500)
+      routeCounts.keepFailure(response.code(), loggedFailureNumber(response), response.exchangeFailure);
     if (!exchangeHooks.isEmpty()) callHooks(new EndedExchange(route == null ? "" : route.pattern().text(),
         head.readMethod(), settings.originOf(client.remoteAddress(), head::header).scheme(), response.code(),
         Duration.ofNanos(nanos)));
@@ -146,8 +150,11 @@ public final class HttpListener extends Listener<HttpServer> implements HttpServ
         Optional.ofNullable(route).map(entry -> entry.pattern().text()), response.code(), response.bytesSent(),
         Duration.ofNanos(nanos), Optional.ofNullable(head.header("referer")),
         Optional.ofNullable(head.header("user-agent")),
-        response.exchange instanceof ServerExchange exchange ? exchange.loggedFailureNumber() : Optional.empty(),
-        observation.traceId());
+        loggedFailureNumber(response), observation.traceId());
+  }
+
+  private static Optional<String> loggedFailureNumber(ServerResponse response) {
+    return response.exchange instanceof ServerExchange exchange ? exchange.loggedFailureNumber() : Optional.empty();
   }
 
   @Override
@@ -161,6 +168,15 @@ public final class HttpListener extends Listener<HttpServer> implements HttpServ
     for (var entry : routes.entries()) stats.add(counts.get(entry).stats(entry.pattern().text()));
     stats.add(unrouted.stats("")); // requests with 404 or 405, and malformed requests
     return stats;
+  }
+
+  @Override
+  public List<RouteFailure> lastFailures() {
+    var failures = new ArrayList<RouteFailure>();
+    for (var entry : routes.entries())
+      counts.get(entry).addFailures(entry.pattern().text(), blockBuilder.mayShowMessages(), failures);
+    failures.sort(Comparator.comparing(RouteFailure::time).reversed());
+    return List.copyOf(failures);
   }
 
   @Override
