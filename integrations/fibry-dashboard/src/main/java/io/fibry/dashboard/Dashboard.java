@@ -18,8 +18,8 @@ import java.util.function.UnaryOperator;
 
 /**
  * A page in the browser that shows a running scope, live. The path {@code /statistics} returns the
- * same data as JSON, and {@code /actor?scope=..&name=..} returns an actor with the stack of its
- * handler. Thread-safe.
+ * same data as JSON. {@code /actor?scope=..&name=..} returns an actor with the stack of its
+ * handler, and {@code /route?panel=..&route=..} returns the last failures of a route. Thread-safe.
  * {@snippet class="io.fibry.dashboard.JavadocSnippetsTest" region="dashboard"}
  *
  * <p>A dashboard only reads. It listens on loopback and shows no content of messages, by default.
@@ -94,6 +94,9 @@ public final class Dashboard implements AutoCloseable {
           .text("GET /actor", exchange -> respond(exchange, "application/json",
               pulse.ask(new SnapshotActor.ActorRequest(exchange.queryParameter("scope").orElse(""),
                   exchange.queryParameter("name").orElse("")))))
+          .text("GET /route", exchange -> respond(exchange, "application/json",
+              pulse.ask(new SnapshotActor.RouteRequest(exchange.queryParameter("panel").orElse(""),
+                  exchange.queryParameter("route").orElse("")))))
           .stream("GET /events", exchange -> {
             var viewer = exchange.eventActor();
             pulse.sendMessage(new SnapshotActor.ViewerJoined(viewer));

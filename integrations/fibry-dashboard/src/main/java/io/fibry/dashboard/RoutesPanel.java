@@ -2,6 +2,7 @@ package io.fibry.dashboard;
 
 import io.fibry.dashboard.RouteTrend.RouteLimits;
 import io.fibry.net.HttpServer;
+import io.fibry.net.HttpServer.RouteFailure;
 import io.fibry.net.HttpServer.RouteStats;
 import io.fibry.net.HttpServer.ServerLoad;
 import java.util.Collections;
@@ -58,6 +59,28 @@ record RoutesPanel(String title, HttpServer server) implements Panel {
           load.maxExchanges(), "connections", load.connections(), "cutOff", load.cutOffClients(), "routeCount",
           candidates.size(), "routes", routes);
     }
+  }
+
+  /**
+   * Returns the last failures of a route as JSON, the newest first.
+   *
+   * @param title the title of the panel with the route
+   * @param texts whether the texts of exceptions may be shown
+   */
+  static String failuresJson(List<Panel> panels, String title, String route, boolean texts) {
+    for (var panel : panels)
+      if (panel instanceof RoutesPanel routes && routes.title.equals(title))
+        return JsonText.of(JsonText.object("failures", routes.server.lastFailures().stream()
+            .filter(failure -> failure.route().equals(route)).map(failure -> asMap(failure, texts)).toList()));
+    return "{\"failures\":[]}";
+  }
+
+  private static Map<String, Object> asMap(RouteFailure failure, boolean texts) {
+    var map = JsonText.object("time", failure.time(), "status", failure.status(), "type", failure.type(), "stack",
+        failure.stack());
+    failure.number().ifPresent(number -> map.put("number", number));
+    if (texts) failure.message().ifPresent(text -> map.put("message", text));
+    return map;
   }
 
   @Override

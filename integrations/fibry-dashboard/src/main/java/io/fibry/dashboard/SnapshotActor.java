@@ -40,6 +40,9 @@ final class SnapshotActor {
   /** Asks for an actor with the stack of its handler, as JSON. */
   record ActorRequest(String scopeNames, String name) implements SnapshotMessage, Request<ActorRequest, String> {}
 
+  /** Asks for the last failures of a route, as JSON. */
+  record RouteRequest(String panel, String route) implements SnapshotMessage, Request<RouteRequest, String> {}
+
   record ViewerJoined(Actor<String> viewer) implements SnapshotMessage {}
 
   enum SnapshotSignal implements SnapshotMessage {
@@ -78,6 +81,8 @@ final class SnapshotActor {
           request.filter.isEmpty() ? snapshot().fullJson() : snapshot().filteredJson(request.filter));
       case ActorRequest request -> context.reply(request,
           snapshot().actorJson(request.scopeNames, request.name, histories));
+      case RouteRequest request -> context.reply(request,
+          RoutesPanel.failuresJson(options.panels, request.panel, request.route, options.messageTexts));
       case ViewerJoined(var viewer) -> join(viewer, context);
       case SnapshotSignal.TICK -> tick(context);
       case SnapshotSignal.VIEWER_LEFT -> viewers--;

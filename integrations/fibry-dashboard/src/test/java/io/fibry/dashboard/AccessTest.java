@@ -17,7 +17,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests which requests the dashboard refuses, and how browsers may use its responses. */
 class AccessTest {
-  private static final List<String> PATHS = List.of("/", "/page.css", "/page.js", "/statistics", "/events");
+  private static final List<String> PATHS = List.of("/", "/page.css", "/page.js", "/statistics",
+      "/actor", "/route", "/events");
 
   private final ActorScope scope = ActorSystem.openScope("app");
 
@@ -82,7 +83,7 @@ class AccessTest {
   @Test
   void responsesForbidFramingAndCrossOriginUse() throws Exception {
     try (var dashboard = Dashboard.open(scope, 0)) {
-      for (var path : PATHS.subList(0, 4)) {
+      for (var path : PATHS.subList(0, 6)) {
         var head = Web.response(dashboard.port(), "GET", path, "Host: localhost", "Origin: https://evil.example.org")
             .split("\n\n")[0].toLowerCase(Locale.ROOT);
 

@@ -134,6 +134,24 @@ class PanelsTest {
   }
 
   @Test
+  void failuresOfRouteHaveTextOnlyIfContentsAreShown() throws Exception {
+    var server = openServer(scope);
+    get(server, "/broken", "/busy");
+    try (var dashboard = Dashboard.open(scope, 0, options -> options.withRoutes("api", server));
+        var open = Dashboard.open(scope, 0, options -> options.withRoutes("api", server).withMessageContents())) {
+      var text = Web.get(dashboard.port(), "/route?panel=api&route=GET%20/broken");
+
+      assertTrue(text.matches("(?s).*\\{\"failures\":\\[\\{\"time\":\"20[-0-9]+T[:.0-9]+Z\",\"status\":502,"
+          + "\"type\":\"io.fibry.net.HttpException\",\"stack\":\\[\"[^\"]*PanelsTest.java:.*],"
+          + "\"number\":\"[0-9a-f]{8}\"}]}\\s*"), text);
+      var shownText = Web.get(open.port(), "/route?panel=api&route=GET%20/busy");
+      assertTrue(shownText.matches("(?s).*\"status\":503,[^}]*],\"message\":\"for a test\"}]}\\s*"), shownText);
+      for (var query : List.of("", "?panel=api&route=GET%20/unknown", "?panel=other&route=GET%20/broken"))
+        assertTrue(Web.get(dashboard.port(), "/route" + query).endsWith("\n{\"failures\":[]}\n"), query);
+    }
+  }
+
+  @Test
   void routeWhoseHandlerIsAtWorkForLongIsStuck() throws Exception {
     var gate = new CountDownLatch(1);
     var server = HttpServer.open(scope.named("web"), 0, HttpRoutes.none().text("GET /slow", exchange -> {
