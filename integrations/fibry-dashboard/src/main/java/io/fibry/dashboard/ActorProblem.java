@@ -15,18 +15,32 @@ enum ActorProblem implements HeldProblems.Problem {
   RESTARTING,
   /** The mailbox is full, or has refused or dropped messages within the last minute. */
   FULL,
-  /** The handler has failed within the last minute. */
+  /**
+   * The handler has failed within the last minute, and with at least two and at least 1 % of the
+   * messages of the last one to two minutes.
+   */
   FAILING,
   /** The oldest message has waited for the waiting limit or longer. */
   BACKLOGGED,
   /** The number of waiting messages keeps growing, or is too high to be counted. */
-  GROWING;
+  GROWING,
+  /**
+   * The handler has failed within the last minute, but the actor is not failing. The last, because
+   * a single failure among many messages is no outage.
+   */
+  FAILED;
 
   static final long RECENT_NANOS = Duration.ofMinutes(1).toNanos();
 
   @Override
   public boolean isState() {
-    return this != FULL && this != FAILING; // these begin with an event, and last for a minute
+    return this != FULL && this != FAILING && this != FAILED; // these begin with an event, and last for a minute
+  }
+
+  /** Returns no time for a failure, because it is already shown for a minute. */
+  @Override
+  public long holdNanos() {
+    return this == FAILED ? 0 : HeldProblems.HOLD_NANOS;
   }
 
   @Override

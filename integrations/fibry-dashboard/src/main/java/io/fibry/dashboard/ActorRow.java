@@ -27,7 +27,8 @@ record ActorRow(ActorStats stats, int scope, ActorTrend trend) {
 
   /** The page always shows the actors with the highest values of each measure. */
   private static final List<ToDoubleFunction<ActorRow>> MEASURES = List.of(row -> row.stats.queued(),
-      row -> row.trend.perSecond(), row -> row.stats.busyFor().toNanos(), row -> row.stats.failed(),
+      row -> row.stats.oldestWaiting().toNanos(), row -> row.trend.perSecond(), row -> row.stats.busyFor().toNanos(),
+      row -> row.stats.failed(),
       row -> row.stats.refused() + row.stats.dropped());
 
   /** Orders rows by their most urgent problem, then by the time busy and the waiting messages. */
@@ -101,7 +102,10 @@ record ActorRow(ActorStats stats, int scope, ActorTrend trend) {
     if (stats.oldestWaiting().toMillis() > 0) map.put("oldestMillis", stats.oldestWaiting().toMillis());
     stats.capacity().ifPresent(capacity -> map.put("capacity", capacity));
     trend.problems().addTo(map);
-    if (isRecent(trend.sinceFailed())) map.put("hasFailedRecently", true);
+    if (trend.recentFailures() > 0) {
+      map.put("recentFailures", trend.recentFailures());
+      map.put("failedMillisAgo", trend.failures().sinceFailed() / 1_000_000);
+    }
     if (isRecent(trend.sinceLost())) map.put("hasLostRecently", true);
     if (isRecent(trend.sinceDropped())) map.put("hasDroppedRecently", true);
     if (stats.restarted() > 0) map.put("restarted", stats.restarted());

@@ -252,12 +252,27 @@ final class ScopeSnapshot {
             "perSecond", ActorRow.rounded(totals.perSecond), "failed", totals.failed, "refused", totals.refused,
             "dropped", totals.dropped)));
     var groups = new IdleGroups(rows);
-    return JsonText.of(JsonText.object("scope", report.scope(), "closed", isClosed, "sent", report.sent(), "handled",
+    var map = JsonText.object("scope", report.scope(), "closed", isClosed, "sent", report.sent(), "handled",
         report.handled(), "handling", report.handling(), "waiting", report.queued(), "restarted", report.restarted(),
         "suspended", report.suspended(), "unhandled", reasons, "perSecond",
         rates, "running", report.unresponsive(), "problems", problems, "actors", rows.size(), "scopes", scopeMaps,
         "groups", groups.maps(), "rows", maps(rows, groups::indexOf), "deadLetters", letters.groups(), "cycles",
         letters.cycles(), "process", ProcessStats.asMap(), "panels",
-        panelSamples.stream().map(PanelSample::asMap).toList()));
+        panelSamples.stream().map(PanelSample::asMap).toList());
+    recentFailures().ifPresent(failures -> map.put("recentFailures", failures));
+    return JsonText.of(map);
+  }
+
+  /**
+   * Returns the recent failures of the actors whose only problem is that a message has failed;
+   * empty if there are none.
+   */
+  private Optional<Map<String, Object>> recentFailures() {
+    var trends = rows.stream().map(ActorRow::trend)
+        .filter(trend -> trend.problems().isOnly(ActorProblem.FAILED)).toList();
+    if (trends.isEmpty()) return Optional.empty();
+    return Optional.of(JsonText.object("actors", trends.size(), "failures",
+        trends.stream().mapToLong(ActorTrend::recentFailures).sum(), "millisAgo",
+        trends.stream().mapToLong(trend -> trend.failures().sinceFailed()).min().orElseThrow() / 1_000_000));
   }
 }

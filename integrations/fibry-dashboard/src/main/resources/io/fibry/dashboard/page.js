@@ -133,6 +133,8 @@ function showCard(card, data) {
 
 // ---- the alarm line
 
+/** Returns whether the row has a problem other than a failure among many messages. */
+const isUrgent = row => row.problems?.some(problem => problem !== 'failed');
 const urgency = row => Object.keys(statistics.problems).indexOf(row.problems[0]);
 const rank = row => [urgency(row), -Math.floor(row.busyMillis / 10_000), -Math.floor(Math.log2(row.waiting + 1))];
 /** Compares by ranks that seldom change, so that the rows keep their places. */
@@ -151,16 +153,30 @@ function panelProblems(panel) {
     ...routes.map(route => `${panel.title} ${route.route} is ${route.problems.join(' and ')}`)];
 }
 
+/** Returns how long ago a failure was, in steps of ten seconds, so that the text seldom changes. */
+const ago = millis => millis < 10_000 ? 'just now' : `last ${duration(Math.floor(millis / 10_000) * 10_000)} ago`;
+
+/** Returns a text for the actors whose only problem is a failure; none if there are no such actors. */
+function failureAlarms(data) {
+  if (!data.recentFailures) return [];
+  const {actors, failures, millisAgo} = data.recentFailures;
+  const names = ill(data.rows).filter(row => !isUrgent(row)).map(row => row.name);
+  return [`${counted(failures, 'failure')}${actors > 1 ? ` of ${number(actors)} actors` : ''}, ${ago(millisAgo)}: ${firstOf(names)}`];
+}
+
+const firstOf = names => names.slice(0, 5).join(', ') + (names.length > 5 ? ', …' : '');
+
 function showAlarm(data) {
-  const kinds = Object.keys(data.problems);
+  const kinds = Object.keys(data.problems).filter(kind => kind !== 'failed');
   const counts = kinds.filter(kind => data.problems[kind]).map(kind => number(data.problems[kind]) + ' ' + kind);
-  const names = ill(data.rows).map(row => row.name);
   const actors = counts.length
-    ? [`${counts.join(', ')}: ${names.slice(0, 5).join(', ')}${names.length > 5 ? ', …' : ''}`] : [];
+    ? [`${counts.join(', ')}: ${firstOf(ill(data.rows).filter(isUrgent).map(row => row.name))}`] : [];
+  const failures = failureAlarms(data);
   const others = data.panels.flatMap(panelProblems);
   const problems = [...others.slice(0, MAX_ALARMS), ...(others.length > MAX_ALARMS ? ['…'] : []), ...actors];
   if (data.closed && !others.length) set(byId('alarm'), '■ this scope has closed', 'quiet');
-  else if (problems.length) set(byId('alarm'), '▲ ' + problems.join(' · '), 'bad');
+  else if (problems.length) set(byId('alarm'), '▲ ' + [...problems, ...failures].join(' · '), 'bad');
+  else if (failures.length) set(byId('alarm'), '△ ' + failures, 'warn');
   else set(byId('alarm'), `✓ no actor is ${kinds.slice(0, -1).join(', ')} or ${kinds.at(-1)}`, 'good');
   document.title = (byId('alarm').className === 'bad' ? '▲ ' : '') + data.scope + ' – Fibry dashboard';
 }
@@ -171,10 +187,14 @@ function showAlarm(data) {
 const timed = (problems, key, endedMillisAgo, busyMillis) => problems.map(problem => problem
   + (endedMillisAgo?.[problem] !== undefined ? ' until ' + steadyClock(key + problem, endedMillisAgo[problem])
     : problem === 'stuck' ? ' since ' + steadyClock(key, busyMillis) : '')).join(', ');
-/** Returns the problems of an actor. A mailbox that has dropped messages within the last minute says so. */
-const problemsOf = row => row.problems.map(problem => problem === 'full' && row.hasDroppedRecently ? 'full: drops messages' : problem);
+const failuresOf = row => `${counted(row.recentFailures, 'failure')}, ${ago(row.failedMillisAgo)}`;
+/** Returns the problems of an actor, with drops and recent failures. */
+const problemsOf = row => row.problems.filter(problem => problem !== 'failed' || !has(row, 'failing')).map(problem =>
+  problem === 'full' && row.hasDroppedRecently ? 'full: drops messages'
+    : problem === 'failing' && row.recentFailures ? 'failing: ' + failuresOf(row)
+    : problem === 'failed' ? failuresOf(row) : problem);
 const does = row => row.problems
-  ? [`▲ ${timed(problemsOf(row), actorKey(path(row), row.name), row.endedMillisAgo, row.busyMillis)} · ${row.doing}`, 'bad']
+  ? [`${isUrgent(row) ? '▲' : '△'} ${timed(problemsOf(row), actorKey(path(row), row.name), row.endedMillisAgo, row.busyMillis)} · ${row.doing}`, isUrgent(row) ? 'bad' : 'warn']
   : row.state === 'idle' ? ['○ ' + row.doing, 'idle'] : ['● ' + row.doing, row.kind.startsWith('pool') ? 'pool' : ''];
 const has = (row, problem) => row.problems?.includes(problem);
 const dim = (text, isZero, more = '') => [text, 'number' + (isZero ? ' zero' : more)];
@@ -183,7 +203,8 @@ const isOld = row => row.waiting > 0 && row.oldestMillis >= 1000;
 /** Returns how many messages wait, and how long at least the oldest has waited. */
 const waiting = row => number(row.waiting) + (isOld(row) ? ' · ≥ ' + duration(row.oldestMillis) : '');
 /** Returns the cell of a count since the start, which is marked if it has risen within the last minute. */
-const recentCount = (count, isRecent) => dim((isRecent ? '▲ ' : '') + number(count), count === 0, isRecent ? ' bad' : '');
+const recentCount = (count, isRecent, isBad = true) =>
+  dim((isRecent ? isBad ? '▲ ' : '△ ' : '') + number(count), count === 0, isRecent ? isBad ? ' bad' : ' warn' : '');
 const lost = row => row.refused + row.dropped;
 const lostText = row => `${number(row.refused)} refused · ${number(row.dropped)} dropped`;
 const columns = [
@@ -197,11 +218,14 @@ const columns = [
   {title: 'Handled', key: row => row.handled, cell: row => dim(number(row.handled), row.handled === 0)},
   {title: 'Per second', key: row => row.perSecond ?? 0, cell: row => dim(rate(row.perSecond), !row.perSecond)},
   {title: 'Failed', key: row => row.failed, tip: row => row.restarted ? counted(row.restarted, 'restart') : '',
-    cell: row => recentCount(row.failed, row.hasFailedRecently)},
+    cell: row => recentCount(row.failed, row.recentFailures > 0, has(row, 'failing'))},
   {title: 'Lost', hint: 'Messages that full mailboxes refused or dropped', key: lost, tip: lostText,
     cell: row => recentCount(lost(row), row.hasLostRecently)},
 ];
-let sorted = null; // the column that sorts the rows; null: none, problems are first and the others are a tree
+// a second button in the head of a column, which sorts by the age that its cells also show
+const oldest = {title: 'oldest', column: columns.find(column => column.title === 'Waiting'),
+  hint: 'How long at least the oldest message has waited', key: row => isOld(row) ? row.oldestMillis : 0};
+let sorted = null; // the column or age that sorts the rows; null: none, problems are first and the others are a tree
 let falling = true;
 let statistics = null;
 let filtered = null; // the rows that match the filter; null: no filter
@@ -210,19 +234,25 @@ const unfolded = new Set(); // the keys of the groups whose actors are shown
 columns.forEach((column, place) => {
   column.head = made('th', place < 3 ? '' : 'number');
   column.head.scope = 'col';
-  column.button = made('button', '', column.title);
-  column.button.type = 'button';
   if (column.hint) column.head.title = column.hint;
-  column.button.addEventListener('click', () => {
-    const first = place >= 3; // numbers begin with the largest
-    if (sorted !== column) [sorted, falling] = [column, first];
-    else if (falling === first) falling = !first;
+  addSorter(column, column.head, place >= 3); // numbers begin with the largest
+  byId('columns').append(column.head);
+});
+addSorter(oldest, oldest.column.head, true);
+oldest.button.title = oldest.hint;
+
+/** Adds a button that sorts by the column or age: first in the given order, then in the other, then not. */
+function addSorter(sorter, head, isFallingFirst) {
+  sorter.button = made('button', '', sorter.title);
+  sorter.button.type = 'button';
+  sorter.button.addEventListener('click', () => {
+    if (sorted !== sorter) [sorted, falling] = [sorter, isFallingFirst];
+    else if (falling === isFallingFirst) falling = !falling;
     else sorted = null;
     showRows();
   });
-  column.head.append(column.button);
-  byId('columns').append(column.head);
-});
+  head.append(sorter.button);
+}
 
 const compare = (a, b) => a < b ? -1 : a > b ? 1 : 0;
 const path = row => statistics.scopes[row.scope].names.join(' / ');
@@ -322,9 +352,8 @@ byId('rows').addEventListener('click', event => {
   if (line?.group) {
     const key = groupKey(line.group);
     if (!unfolded.delete(key)) unfolded.add(key);
-  } else if (line?.row) selected = isSelected(line.row) ? null : {scope: path(line.row), name: line.row.name};
+  } else if (line?.row) return select(isSelected(line.row) ? null : {scope: path(line.row), name: line.row.name});
   showRows();
-  showDetails();
 });
 
 function showRows() {
@@ -341,16 +370,20 @@ function showRows() {
   const name = most.restarted ? `, of ${most.name} ${number(most.restarted)}` : '';
   set(byId('restarts'), [statistics.restarted ? counted(statistics.restarted, 'restart') + name : '',
     statistics.suspended ? number(statistics.suspended) + ' suspended now' : ''].filter(Boolean).join(' · '));
+  for (const sorter of [...columns, oldest]) {
+    set(sorter.button, sorter.title + (sorted === sorter ? falling ? ' ▼' : ' ▲' : ''));
+    sorter.button.classList.toggle('sorting', sorted === sorter);
+  }
   for (const column of columns) {
-    set(column.button, column.title + (sorted === column ? falling ? ' ▼' : ' ▲' : ''));
-    if (sorted === column) column.head.setAttribute('aria-sort', falling ? 'descending' : 'ascending');
+    if (sorted === column || sorted?.column === column) column.head.setAttribute('aria-sort', falling ? 'descending' : 'ascending');
     else column.head.removeAttribute('aria-sort');
   }
 }
 
-// ---- one actor: the stack of its handler, its last failure, and its history
+// ---- one actor: the stack of its handler, its last failure, and its history; or the last failures of one route
 
-let selected = null; // the names of the scopes and of the actor whose details are shown; null: none
+// the actor whose details are shown, as {scope, name}, or the route, as {panel, route}; null: none
+let selected = null;
 let snapshots = 0;
 const histories = new Map(); // of the actors that the server sends
 const perSecondOf = name => points => points.slice(1).map((point, i) =>
@@ -400,16 +433,48 @@ function describe(actor) {
 /** Returns a line for each call, without the names of class loader and module. */
 const frames = stack => stack.map(frame => frame.replace(/^(?:[\w.@+-]*\/){1,2}/, '')).join('\n');
 
+/** Returns the first call of the user's code, or an empty text. */
+const ownCall = stack => stack.map(frame => frame.replace(/^(?:[\w.@+-]*\/){1,2}/, ''))
+  .find(frame => !/^(?:java|javax|jdk|sun|com\.sun|io\.fibry\.(?:engine|net|block|pool|flow|pubsub))\./.test(frame)) ?? '';
+
 async function showDetails() {
   byId('details').hidden = selected === null;
   if (selected === null) return;
   const wanted = selected;
-  const query = new URLSearchParams({scope: wanted.scope, name: wanted.name});
-  const answer = await fetch('actor?' + query).catch(() => null);
+  const isRoute = wanted.route !== undefined;
+  const answer = await fetch((isRoute ? 'route?' : 'actor?') + new URLSearchParams(wanted)).catch(() => null);
   if (!answer?.ok) return; // the stream's onerror shows that the connection is lost
-  const actor = await answer.json();
+  const found = await answer.json();
   if (wanted !== selected) return; // another click was faster
-  set(byId('details-name'), wanted.name);
+  for (const id of ['actor-stacks', 'histories']) byId(id).hidden = isRoute;
+  byId('route-failures').hidden = !isRoute;
+  set(byId('details-name'), wanted.route ?? wanted.name);
+  if (isRoute) showRouteFailures(wanted, found.failures);
+  else showActor(wanted, found);
+}
+
+/** Shows the last failures of a route: of the statuses 503, 504, and others of 500 or above. */
+function showRouteFailures(wanted, failures) {
+  const route = statistics.panels.find(panel => panel.routes && panel.title === wanted.panel)?.routes
+    .find(other => other.route === wanted.route);
+  const counts = route ? `${number(route.serverErrors)} 5xx · ${number(route.unavailable)} 503 · ${number(route.timedOut)} 504` : '';
+  set(byId('details-state'), [wanted.panel, route?.problems ? '▲ ' + routeProblems(route) : '', counts].filter(Boolean).join(' · '));
+  const said = JSON.stringify(failures);
+  if (byId('route-failures').dataset.said === said) return; // so that selected text stays selected
+  byId('route-failures').dataset.said = said;
+  byId('route-failures').replaceChildren(...(failures.length ? failures.flatMap(failure => {
+    const call = ownCall(failure.stack);
+    const text = `last ${failure.status} at ${clock(failure.time)}: ${failure.type}`
+      + (failure.message === undefined ? '' : ': ' + failure.message) + (call ? ' · at ' + call : '')
+      + (failure.number === undefined ? '' : ` · failure ${failure.number} in the log`);
+    const stack = made('pre', '', failure.stack.length ? frames(failure.stack) : 'the exception has no stack');
+    stack.tabIndex = 0;
+    stack.setAttribute('aria-label', 'Stack of the exception');
+    return [made('p', 'bad', text), stack];
+  }) : [made('p', 'muted', 'no exception has caused a status of 500 or above')]));
+}
+
+function showActor(wanted, actor) {
   set(byId('details-state'), describe(actor));
   set(byId('stack'), actor.stack?.length ? frames(actor.stack) : 'no handler runs, or its stack is not known');
   const failure = actor.lastFailure;
@@ -434,15 +499,17 @@ function showCharts(serverPoints, pagePoints) {
   }
 }
 
-function hideDetails() {
-  selected = null;
+/** Shows the details of an actor or route; of none if null is given. */
+function select(choice) {
+  selected = choice;
   showRows();
+  showServers(statistics.panels.filter(panel => panel.routes));
   showDetails();
 }
 
-byId('details-close').addEventListener('click', hideDetails);
+byId('details-close').addEventListener('click', () => select(null));
 addEventListener('keydown', event => {
-  if (event.key === 'Escape' && selected) hideDetails();
+  if (event.key === 'Escape' && selected) select(null);
 });
 
 // ---- the filter
@@ -582,6 +649,7 @@ function newRouteLine(isHead) {
   routeColumns.forEach((column, i) => {
     const cell = made(isHead || i === 0 ? 'th' : 'td');
     if (isHead || i === 0) cell.scope = isHead ? 'col' : 'row';
+    if (!isHead && i === 0) cell.append(made('button', 'name'));
     tr.append(cell);
   });
   return tr;
@@ -601,7 +669,7 @@ function newServer() {
   });
   const thead = made('thead');
   thead.append(heads);
-  table.append(made('caption', '', 'Counts since the server was opened. Rates and times of the last 30 to 60 seconds.'),
+  table.append(made('caption', '', 'Counts since the server was opened. Rates and times of the last 30 to 60 seconds. A click on a route shows its last failures.'),
     thead, made('tbody'));
   const scroll = made('div', 'scroll');
   scroll.append(table);
@@ -610,6 +678,11 @@ function newServer() {
   byId('servers').append(section);
   return section;
 }
+
+byId('servers').addEventListener('click', event => {
+  const place = event.target.closest('tbody tr')?.place;
+  if (place) select(selected?.panel === place.panel && selected.route === place.route ? null : place);
+});
 
 function showServers(servers) {
   servers.forEach((server, i) => {
@@ -631,9 +704,14 @@ function showServers(servers) {
       hidden.forEach((isHidden, k) => body.rows[j].cells[k].hidden = isHidden);
       routeColumns.forEach((column, k) => {
         const [text, className] = column.cell(route);
-        set(body.rows[j].cells[k], text, cellClass(k, className));
+        const cell = body.rows[j].cells[k];
+        if (k === 0) set(cell.firstChild, text);
+        set(cell, k === 0 ? cell.textContent : text, cellClass(k, className));
       });
+      const rowClass = selected?.panel === server.title && selected.route === route.route ? 'selected' : '';
+      if (body.rows[j].className !== rowClass) body.rows[j].className = rowClass;
       if (body.rows[j].title !== route.route) body.rows[j].title = route.route;
+      body.rows[j].place = {panel: server.title, route: route.route};
     });
     while (body.rows.length > server.routes.length) body.lastChild.remove();
   });

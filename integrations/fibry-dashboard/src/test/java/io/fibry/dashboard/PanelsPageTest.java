@@ -197,6 +197,32 @@ class PanelsPageTest {
   }
 
   @Test
+  void clickOnRouteShowsItsLastFailureUntilEscape() throws Exception {
+    show();
+    Web.get(server.port(), "/broken");
+    chromium.until("statistics.panels[0].routes.some(route => route.serverErrors === 1)");
+
+    chromium.value("[...document.querySelectorAll('.routes tbody tr')].find(row => row.title === 'GET /broken')"
+        + ".cells[1].click()");
+
+    chromium.until("byId('route-failures').innerText.includes('PanelsPageTest.java')");
+    assertEquals("GET /broken", chromium.value("byId('details-name').innerText"));
+    assertTrue(chromium.value("byId('details-state').innerText").matches("api( · ▲ failing)? · 1 5xx · 0 503 · 0 504"));
+    var text = chromium.value("byId('route-failures').firstChild.innerText");
+    assertTrue(text.matches("last 502 at (20[-0-9]+ )?[0-9:]{8}: io\\.fibry\\.net\\.HttpException · at "
+        + "io\\.fibry\\.dashboard\\.PanelsPageTest\\..*\\(PanelsPageTest\\.java:\\d+\\) "
+        + "· failure [0-9a-f]{8} in the log"), text);
+    assertEquals("GET /broken,true,false", chromium.value("[document.querySelector('.routes tr.selected').title, "
+        + "byId('actor-stacks').hidden, document.body.innerText.includes('for a test')]"));
+
+    chromium.value("[...document.querySelectorAll('.routes .name')].find(name => name.textContent === 'GET /orders')"
+        + ".click()");
+    chromium.until("byId('route-failures').innerText === 'no exception has caused a status of 500 or above'");
+    chromium.value("dispatchEvent(new KeyboardEvent('keydown', {key: 'Escape'}))");
+    assertEquals("true,0", chromium.value("[byId('details').hidden, document.querySelectorAll('tr.selected').length]"));
+  }
+
+  @Test
   void panelsFitWidthOfPhoneBeforeActors() throws Exception {
     scope.named(LONG_NAME).newActor((String text) -> {});
     chromium.setSize(PHONE_WIDTH, 800);

@@ -51,16 +51,16 @@ class ProblemTest {
 
   @Test
   void failuresAndRefusalsAreProblemsForOneMinute() {
-    assertFailingAndFullForOneMinute(actor().withFailed(3).withRefused(5), actor().withFailed(4).withRefused(6));
-    assertFailingAndFullForOneMinute(actor().withFailed(3).withDropped(5), actor().withFailed(4).withDropped(6));
+    assertFailedAndFullForOneMinute(actor().withFailed(3).withRefused(5), actor().withFailed(4).withRefused(6));
+    assertFailedAndFullForOneMinute(actor().withFailed(3).withDropped(5), actor().withFailed(4).withDropped(6));
   }
 
-  private static void assertFailingAndFullForOneMinute(Stats before, Stats after) {
+  private static void assertFailedAndFullForOneMinute(Stats before, Stats after) {
     var stats = after.get();
     var trend = ActorTrend.first(before.get()).next(stats, SECOND);
-    assertEquals(List.of(ActorProblem.FULL, ActorProblem.FAILING), problems(stats, trend));
+    assertEquals(List.of(ActorProblem.FULL, ActorProblem.FAILED), problems(stats, trend));
     for (int second = 1; second < 60; second++) trend = trend.next(stats, SECOND);
-    assertEquals(List.of(ActorProblem.FULL, ActorProblem.FAILING), problems(stats, trend));
+    assertEquals(List.of(ActorProblem.FULL, ActorProblem.FAILED), problems(stats, trend));
     trend = trend.next(stats, SECOND);
     assertEquals(List.of(), problems(stats, trend));
   }
@@ -256,13 +256,13 @@ class ProblemTest {
   void countsAreMarkedForOneMinute() {
     var before = ActorTrend.first(actor().withFailed(3).withRefused(5).get());
     var stats = actor().withFailed(4).withRefused(5);
-    assertFalse(new ActorRow(stats.get(), 0, before).asMap(false, -1).containsKey("hasFailedRecently"));
+    assertFalse(new ActorRow(stats.get(), 0, before).asMap(false, -1).containsKey("recentFailures"));
 
     var row = new ActorRow(stats.get(), 0, shown(before, stats, 60)).asMap(false, -1);
-    assertEquals(true, row.get("hasFailedRecently"));
+    assertEquals(List.of(1L, 59_000L), List.of(row.get("recentFailures"), row.get("failedMillisAgo")));
     assertFalse(row.containsKey("hasLostRecently"));
     row = new ActorRow(stats.get(), 0, shown(before, stats, 61)).asMap(false, -1);
-    assertFalse(row.containsKey("hasFailedRecently"));
+    assertFalse(row.containsKey("recentFailures"));
   }
 
   private static List<Boolean> marks(Stats before, Stats after) {
@@ -277,16 +277,46 @@ class ProblemTest {
     assertEquals(List.of(true, true), marks(actor().withDropped(5), actor().withDropped(6)));
   }
 
-  /** A refused message counts as dropped for a moment if it is read during a drop. */
+  /** Returns the problems one second after an actor has failed so often among so many successes. */
+  private static List<ActorProblem> problemsAfter(int failures, int successes) {
+    var before = ActorTrend.first(actor().withHandled(7_000).withFailed(50).get());
+    var stats = actor().withHandled(7_000 + successes).withFailed(50 + failures).get();
+    return problems(stats, before.next(stats, SECOND));
+  }
+
   @Test
-  void actorWhoseRefusedMessagesSeemFewerDuringDropIsSameActor() {
-    var before = actor().withHandled(100).withRefused(100).withDropped(5);
-    var trend = ActorTrend.first(before.get());
+  void actorIsFailingFromTwoFailuresAndOnePercentOn() {
+    assertEquals(List.of(ActorProblem.FAILED), problemsAfter(1, 0));
+    assertEquals(List.of(ActorProblem.FAILING), problemsAfter(2, 0));
+    assertEquals(List.of(ActorProblem.FAILING), problemsAfter(2, 198));
+    assertEquals(List.of(ActorProblem.FAILED), problemsAfter(2, 199));
+  }
 
-    trend = trend.next(before.withRefused(99).withDropped(6).get(), SECOND);
+  @Test
+  void failuresAreCountedForAtLeastOneMinute() {
+    var trend = ActorTrend.first(actor().get());
+    for (int second = 1; second <= 600; second++) { // one failure and ten successes each ten seconds
+      trend = trend.next(actor().withHandled(second).withFailed(second / 10).get(), SECOND);
+      long failures = trend.recentFailures();
+      if (second >= 60 && (failures < 6 || failures > 12)) assertEquals("6 to 12 failures", failures + " failures");
+    }
+    var stats = actor().withHandled(600).withFailed(60).get();
+    for (int second = 1; second < 60; second++) {
+      trend = trend.next(stats, SECOND);
+      assertTrue(trend.recentFailures() > 0, "after " + second + " s");
+    }
+    assertEquals(0, trend.next(stats, SECOND).recentFailures());
+  }
 
-    assertEquals(0.0, trend.perSecond());
-    assertEquals(ActorTrend.LONG_AGO, trend.sinceLost());
+  @Test
+  void actorThatFailedOnceComesAfterAllOtherProblems() {
+    var failedOnce = row(actor().withQueued(90_000), ActorProblem.FAILED);
+    for (var problem : ActorProblem.values()) if (problem != ActorProblem.FAILED)
+      assertTrue(ActorRow.BY_URGENCY.compare(row(actor(), problem), failedOnce) < 0, problem::toString);
+  }
+
+  private static ActorRow row(Stats stats, ActorProblem problem) {
+    return new ActorRow(stats.get(), 0, ActorTrend.first(stats.get()).withProblems(List.of(problem), 0));
   }
 
   @Test
@@ -296,10 +326,10 @@ class ProblemTest {
 
     for (int second = 0; second < 3; second++) {
       trend = trend.next(suspended.get(), SECOND);
-      assertEquals(List.of(ActorProblem.FAILING), problems(suspended.get(), trend));
+      assertEquals(List.of(ActorProblem.FAILED), problems(suspended.get(), trend));
     }
     trend = trend.next(suspended.get(), SECOND);
-    assertEquals(List.of(ActorProblem.RESTARTING, ActorProblem.FAILING), problems(suspended.get(), trend));
+    assertEquals(List.of(ActorProblem.RESTARTING, ActorProblem.FAILED), problems(suspended.get(), trend));
     var failedAgain = suspended.withFailed(5).get();
     trend = trend.next(failedAgain, SECOND);
     assertEquals(List.of(ActorProblem.FAILING), problems(failedAgain, trend));

@@ -40,6 +40,8 @@ class RowTest {
   void topRowsOfEachMeasureAreShownInOriginalOrder() {
     var rows = new ArrayList<ActorRow>();
     for (int i = 0; i < 10_000; i++) rows.add(row(i, i % 7, i % 5, i % 3, 0));
+    var oldest = Stats.of("actor-9995").withQueued(1).withOldestWaiting(Duration.ofHours(1)).get();
+    rows.set(9_995, new ActorRow(oldest, 0, ActorTrend.first(oldest)));
     rows.set(9_996, row(9_996, 50_000, 0, 0, 0));
     rows.set(9_997, row(9_997, 0, 50_000, 0, 0));
     rows.set(9_998, row(9_998, 0, 0, 50_000, 0));
@@ -48,7 +50,8 @@ class RowTest {
     var chosen = choose(rows);
 
     assertEquals(ActorRow.MAX_ROWS, chosen.size());
-    assertEquals(List.of("actor-9996", "actor-9997", "actor-9998", "actor-9999"), names(chosen).subList(496, 500));
+    assertEquals(List.of("actor-9995", "actor-9996", "actor-9997", "actor-9998", "actor-9999"),
+        names(chosen).subList(495, 500));
     assertEquals(chosen, rows.stream().filter(chosen::contains).toList());
   }
 

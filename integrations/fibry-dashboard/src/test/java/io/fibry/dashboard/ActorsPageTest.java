@@ -1,0 +1,136 @@
+package io.fibry.dashboard;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.FailurePolicy;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.CleanupMode;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Tests in a browser how the page orders actors, shows single failures, and places its tiles. */
+class ActorsPageTest {
+  /** Shows three actors: with many messages, with an old message, and without messages. */
+  private static final String SHOW_WAITING_SCRIPT = "show({...statistics, rows: [['many', 100000, 2000], "
+      + "['old', 3, 59000], ['none', 0, undefined]].map(([name, waiting, oldestMillis]) => "
+      + "({...statistics.rows[0], name, waiting, oldestMillis}))})";
+  private static final String NAMES_SCRIPT =
+      "[...byId('rows').rows].map(row => row.cells[0].firstChild.textContent).join()";
+  private static final String CUT_HEADS_SCRIPT = "[...document.querySelectorAll('.actors thead th, .actors .number')]"
+      + ".filter(e => e.offsetWidth && e.scrollWidth > e.clientWidth).map(e => e.innerText).join('|')";
+
+  // Chromium still writes files for a moment after its end
+  @TempDir(cleanup = CleanupMode.NEVER)
+  static Path profile;
+
+  private final ActorScope scope = ActorSystem.openScope("app");
+  private Dashboard dashboard;
+  private Chromium chromium;
+
+  @BeforeEach
+  void open() throws Exception {
+    assumeTrue(Chromium.program().isPresent(), "there is no Chromium");
+    dashboard = Dashboard.open(scope, 0);
+    chromium = new Chromium(profile);
+    chromium.setSize(1200, 800);
+  }
+
+  @AfterEach
+  void close() {
+    if (chromium != null) chromium.close();
+    if (dashboard != null) dashboard.close();
+    scope.closeWithin(Duration.ZERO);
+  }
+
+  private void show() throws Exception {
+    chromium.open(dashboard.uri());
+    chromium.until("statistics !== null");
+  }
+
+  /** Clicks on the second button of the column, and returns the order of the actors. */
+  private String clickOnOldest() throws Exception {
+    // in one script, because the server sends a snapshot each second
+    return chromium.value("(oldest.button.click(), " + SHOW_WAITING_SCRIPT + ", " + NAMES_SCRIPT + " + ' ' + "
+        + "oldest.button.innerText + ' ' + oldest.column.head.getAttribute('aria-sort'))");
+  }
+
+  @Test
+  void secondButtonOfWaitingSortsByAgeOfOldestMessage() throws Exception {
+    scope.named("till").newActor((String text) -> {});
+    show();
+
+    assertEquals("old,many,none oldest ▼ descending", clickOnOldest());
+    assertEquals("none,many,old oldest ▲ ascending", clickOnOldest());
+    assertEquals("app,many,old,none oldest null", clickOnOldest());
+    assertEquals("many,old,none Waiting ▼", chromium.value("(oldest.column.button.click(), " + SHOW_WAITING_SCRIPT
+        + ", " + NAMES_SCRIPT + " + ' ' + oldest.column.button.innerText)"));
+  }
+
+  @ParameterizedTest
+  @CsvSource({"1200, 800", "1600, 1000", "390, 844"})
+  void headsOfActorsAreNotCutWhileTheySort(int width, int height) throws Exception {
+    scope.named("till").newActor((String text) -> {});
+    chromium.setSize(width, height);
+    show();
+    chromium.until("innerWidth === " + width);
+
+    assertEquals("||", chromium.value("[oldest, oldest.column, columns[8]].map(sorter => (sorter.button.click(), "
+        + SHOW_WAITING_SCRIPT + ", " + CUT_HEADS_SCRIPT + ")).join('|')"));
+    assertEquals("" + width, chromium.value("document.documentElement.scrollWidth"));
+  }
+
+  @Test
+  void singleFailureIsShownWithoutAlarm() throws Exception {
+    show();
+    scope.named("printer").onFailure(FailurePolicy.resume().withoutLog()).newActor((String text) -> {
+      throw new IllegalStateException("planned");
+    }).sendMessage("x");
+    chromium.until("statistics.recentFailures?.failures === 1");
+
+    // in one script, because the server sends a snapshot each second
+    assertEquals("△ 1 failure, last 40 s ago: printer|warn|app – Fibry dashboard|"
+        + "△ 1 failure, last 40 s ago · idle|warn",
+        chromium.value("(show({...statistics, recentFailures: {...statistics.recentFailures, millisAgo: 49999}, "
+            + "rows: [{...statistics.rows[0], failedMillisAgo: 49999, doing: 'idle'}]}), [byId('alarm').innerText, "
+            + "byId('alarm').className, document.title, byId('rows').rows[1].cells[2].innerText, "
+            + "byId('rows').rows[1].cells[2].className].join('|'))"));
+    assertEquals("△ 3 failures of 2 actors, just now: printer|"
+        + "▲ 1 stuck: till · 3 failures of 2 actors, just now: printer",
+        chromium.value("[[], [{...statistics.rows[0], name: 'till', problems: ['stuck']}]].map(stuck => (show({"
+            + "...statistics, problems: {...statistics.problems, stuck: stuck.length}, recentFailures: {actors: 2, "
+            + "failures: 3, millisAgo: 0}, rows: [...statistics.rows.slice(0, 1), ...stuck]}), "
+            + "byId('alarm').innerText)).join('|')"));
+  }
+
+  @Test
+  void actorThatFailedOnceIsShownBelowStuckActor() throws Exception {
+    scope.named("till").newActor((String text) -> {});
+    show();
+
+    assertEquals("Problems,till,growing,printer,app", chromium.value("(show({...statistics, "
+        + "rows: [['printer', 'failed'], ['growing', 'growing'], ['till', 'stuck']].map(([name, problem]) => ({...statistics.rows[0], name, "
+        + "problems: [problem]}))}), " + NAMES_SCRIPT + ")"));
+  }
+
+  @ParameterizedTest
+  @CsvSource({"1200, 1600", "1600, 1000", "390, 844", "680, 900", "681, 900", "1020, 900", "2300, 1200"})
+  void noTileIsAloneInItsRow(int width, int height) throws Exception {
+    chromium.setSize(width, height);
+    show();
+    chromium.until("innerWidth === " + width);
+
+    var tilesByRow = chromium.value("[...Map.groupBy(document.querySelectorAll('#cards .card'), "
+        + "tile => Math.round(tile.getBoundingClientRect().top)).values()].map(tiles => tiles.length).join()");
+
+    assertTrue(tilesByRow.matches("8|4,4|2,2,2,2"), tilesByRow);
+  }
+}
