@@ -14,7 +14,15 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
-/** The next time at which each actor needs a courier, by the store's clock. Thread-safe. */
+/**
+ * The next time at which each actor needs a courier, by the store's clock. Thread-safe.
+ *
+ * <p>The scheduler and the store's clock may be code of a user, which may wait for locks. So no
+ * thread calls them under the monitor, and several threads may set timers at the same time. Each
+ * timer has a number, which its thread takes under the monitor when it reads the first entry. A
+ * timer with a higher number was computed from newer entries. So a timer replaces only timers with
+ * lower numbers, and is cancelled if a timer with a higher number has been set or has run.
+ */
 public final class DueTimes {
   // The store's clock may be set forward, so it is read again after this time at most.
   private static final Duration CLOCK_CHECK_INTERVAL = Duration.ofMinutes(1);
@@ -27,7 +35,9 @@ public final class DueTimes {
   private final Map<String, Instant> dueByKey = new HashMap<>(); // guarded by the monitor, as are the next fields
   // also has obsolete entries: their time differs from the time of their key in `dueByKey`
   private final PriorityQueue<DueEntry> queue = new PriorityQueue<>((a, b) -> a.at.compareTo(b.at));
-  private Scheduler.Timer timer;
+  private Scheduler.Timer timer; // of the newest check; null if that check has run, or none was set
+  private long lastCheck; // number of the last check whose timer was being set
+  private long newestCheck; // highest number of a check whose timer was set or has run
   private boolean closed;
 
   /**
@@ -41,38 +51,44 @@ public final class DueTimes {
   }
 
   /** Sets the due time of an actor, unless the actor has an earlier due time. */
-  synchronized void add(String key, Instant due) {
-    if (closed) return;
-    var entry = new DueEntry(due, key);
-    var existing = dueByKey.get(key);
-    if (existing == null || due.isBefore(existing)) {
-      queue.add(entry);
-      dueByKey.put(key, due);
+  void add(String key, Instant due) {
+    synchronized (this) {
+      if (closed) return;
+      var entry = new DueEntry(due, key);
+      var existing = dueByKey.get(key);
+      if (existing == null || due.isBefore(existing)) {
+        queue.add(entry);
+        dueByKey.put(key, due);
+      }
+      if (queue.peek() != entry && timer != null) return;
     }
-    if (queue.peek() == entry || timer == null) setTimer();
+    setTimer();
   }
 
   /**
    * Sets the timer for the first entry. If a manual clock has reached the entry's time already, the
-   * timer calls {@link #runDue} at once, under the monitor, and {@code runDue} sets the next timer.
-   * Even then {@code onDue} may take locks, because no caller of this method holds a lock that
-   * {@code onDue} takes.
-   *
-   * <p>The scheduler and the store's clock may be code of a user. If they throw, the previous timer
-   * stays.
+   * timer calls {@link #runDue} at once, and {@code runDue} sets the next timer. If the scheduler
+   * or the store's clock throws, the previous timer stays.
    */
   private void setTimer() {
-    var previousTimer = timer;
-    timer = null;
-    boolean isSet = false;
-    try {
-      var newTimer = scheduler.scheduleAt(nextClockCheck(queue.peek().at), this::runDue);
-      if (timer == null) timer = newTimer;
-      isSet = true;
-    } finally {
-      if (!isSet) timer = previousTimer;
+    Instant due;
+    long check;
+    synchronized (this) {
+      if (closed || queue.isEmpty()) return;
+      due = queue.peek().at;
+      check = ++lastCheck;
     }
-    if (previousTimer != null) previousTimer.cancel();
+    var newTimer = scheduler.scheduleAt(nextClockCheck(due), () -> runDue(check));
+    Scheduler.Timer obsoleteTimer;
+    synchronized (this) {
+      boolean isNewest = check > newestCheck && !closed;
+      obsoleteTimer = isNewest ? timer : newTimer;
+      if (isNewest) {
+        timer = newTimer;
+        newestCheck = check;
+      }
+    }
+    if (obsoleteTimer != null) obsoleteTimer.cancel();
   }
 
   /**
@@ -171,36 +187,46 @@ public final class DueTimes {
     }
   }
 
-  private void runDue() {
-    for (var key : removeDue()) try {
+  private void runDue(long check) {
+    for (var key : removeDue(check)) try {
       onDue.accept(key);
     } catch (Throwable failure) { // such as a lack of memory: the other keys still get their courier
       DurableLog.LOG.error("messages that wait for '{}' are delivered late", Lines.escaped(key), failure);
     }
   }
 
-  /** Called by the timer. If no next timer can be set, the next call of {@link #add} sets it. */
-  private synchronized List<String> removeDue() {
-    timer = null; // it has run
+  /** Called by a timer. If no next timer can be set, the next call of {@link #add} sets it. */
+  private List<String> removeDue(long check) {
+    synchronized (this) {
+      if (check >= newestCheck) timer = null; // it has run
+      newestCheck = Math.max(newestCheck, check);
+    }
     var dueKeys = new ArrayList<String>();
     try {
-      var time = now.get();
-      for (var entry = queue.peek(); entry != null && !entry.at.isAfter(time); entry = queue.peek()) {
-        if (entry.at.equals(dueByKey.get(entry.key))) {
-          dueKeys.add(entry.key); // first: if memory is short, `add` throws, and the key stays in `dueByKey`
-          dueByKey.remove(entry.key);
-        }
-        queue.poll();
-      }
-      if (!queue.isEmpty() && !closed) setTimer();
+      removeDue(now.get(), dueKeys);
+      setTimer();
     } catch (Throwable failure) {
       DurableLog.LOG.error("waiting messages and reminders are delivered late, because no timer can be set", failure);
     }
     return dueKeys;
   }
 
-  synchronized void close() {
-    closed = true;
-    if (timer != null) timer.cancel();
+  private synchronized void removeDue(Instant time, List<String> dueKeys) {
+    for (var entry = queue.peek(); entry != null && !entry.at.isAfter(time); entry = queue.peek()) {
+      if (entry.at.equals(dueByKey.get(entry.key))) {
+        dueKeys.add(entry.key); // first: if memory is short, `add` throws, and the key stays in `dueByKey`
+        dueByKey.remove(entry.key);
+      }
+      queue.poll();
+    }
+  }
+
+  void close() {
+    Scheduler.Timer lastTimer;
+    synchronized (this) {
+      closed = true;
+      lastTimer = timer;
+    }
+    if (lastTimer != null) lastTimer.cancel();
   }
 }

@@ -81,7 +81,10 @@ public final class PendingDelivery implements StoreRegistry.Delivery, AutoClosea
     return store;
   }
 
-  /** Returns the time in the precision in which stores keep times. */
+  /**
+   * Returns the time in the precision in which stores keep times. The store's clock may be code of
+   * a user, so this method is not called under the monitor.
+   */
   public Instant now() {
     return Instant.ofEpochMilli(store.clock().millis());
   }
@@ -95,10 +98,11 @@ public final class PendingDelivery implements StoreRegistry.Delivery, AutoClosea
 
   /** Starts the delivery, also of messages that wait at the store already. */
   public void start(Function<String, Actor<Object>> actorOfKey) {
+    var now = now();
     synchronized (this) {
       if (closed) return;
       this.actorOfKey = actorOfKey;
-      startedAt = now();
+      startedAt = now;
       registry.add(this);
     }
     var keys = new ArrayList<String>(); // whose couriers were reserved here
@@ -285,14 +289,16 @@ public final class PendingDelivery implements StoreRegistry.Delivery, AutoClosea
    * requests wait for it. Returns whether the caller must start the courier.
    */
   private boolean reserveCourier(String key) {
+    synchronized (this) {
+      if (!needsNewCourier(key)) return false;
+    }
+    var now = now();
     Instant retryAt;
     synchronized (this) {
-      if (closed) return false;
+      if (!needsNewCourier(key)) return false; // another thread has reserved a courier meanwhile
       var keyDelivery = keyDelivery(key);
-      keyDelivery.needsCourier = true;
-      if (keyDelivery.hasCourier) return false;
       retryAt = keyDelivery.retryAt;
-      keyDelivery.hasCourier = !retryAt.isAfter(now());
+      keyDelivery.hasCourier = !retryAt.isAfter(now);
       if (keyDelivery.hasCourier) {
         keyDelivery.beginReading();
         return true;
@@ -300,6 +306,14 @@ public final class PendingDelivery implements StoreRegistry.Delivery, AutoClosea
     }
     dueTimes.add(key, retryAt); // DueTimes ignores a time if the key has an earlier time
     return false;
+  }
+
+  /** Lets the courier of an actor read again. Returns whether the actor has no courier. */
+  private boolean needsNewCourier(String key) {
+    if (closed) return false;
+    var keyDelivery = keyDelivery(key);
+    keyDelivery.needsCourier = true;
+    return !keyDelivery.hasCourier;
   }
 
   /**
@@ -388,7 +402,6 @@ public final class PendingDelivery implements StoreRegistry.Delivery, AutoClosea
 
   /** Reads the first due messages from the store, without messages that are in delivery. */
   private List<StoreBackend.PendingMessage> readDue(String key, int capacity) throws InterruptedException {
-    Instant readTime;
     int maxRead;
     synchronized (this) {
       var keyDelivery = keyDelivery(key);
@@ -396,13 +409,14 @@ public final class PendingDelivery implements StoreRegistry.Delivery, AutoClosea
       if (closed || keyDelivery.isHalted()) return List.of();
       keyDelivery.beginReading();
       keyDelivery.removeLost();
-      readTime = now(); // not read earlier, so that all messages that senders left are due
-      keyDelivery.lastReadAt = readTime;
       maxRead = capacity + keyDelivery.skippedCount();
     }
+    var readTime = now(); // not read earlier, so that all messages that senders left before are due
     var dueMessages = readPending(key, readTime, maxRead);
     synchronized (this) {
-      return keyDelivery(key).filterNew(dueMessages, maxRead, capacity);
+      var keyDelivery = keyDelivery(key);
+      keyDelivery.lastReadAt = readTime;
+      return keyDelivery.filterNew(dueMessages, maxRead, capacity);
     }
   }
 
@@ -492,17 +506,28 @@ public final class PendingDelivery implements StoreRegistry.Delivery, AutoClosea
 
   /** Ends the courier. Another courier starts after a pause that grows with each failure. */
   private void retry(String key, String reason) {
-    Instant retryAt;
-    synchronized (this) {
-      var keyDelivery = keyDelivery(key);
-      keyDelivery.hasCourier = false;
-      retryAt = now().plusSeconds(1L << Math.min(keyDelivery.consecutiveFailures++, MAX_BACKOFF_DOUBLINGS));
-      keyDelivery.retryAt = retryAt;
-      keyDelivery.endReading();
-    }
     DurableLog.LOG.debug("the delivery to {} is tried again: {}", kind.id(key), reason);
-    dueTimes.add(key, retryAt);
-    releaseRequests(key);
+    Instant now = null; // stays null if the clock throws: then the next message starts a courier
+    try {
+      now = now();
+    } finally {
+      var retryAt = endFailedCourier(key, now);
+      try {
+        if (now != null) dueTimes.add(key, retryAt);
+      } finally {
+        releaseRequests(key);
+      }
+    }
+  }
+
+  /** Returns when to start the next courier. {@code now} is null if the time is not known. */
+  private synchronized Instant endFailedCourier(String key, Instant now) {
+    var keyDelivery = keyDelivery(key);
+    keyDelivery.hasCourier = false;
+    long pause = 1L << Math.min(keyDelivery.consecutiveFailures++, MAX_BACKOFF_DOUBLINGS); // seconds
+    if (now != null) keyDelivery.retryAt = now.plusSeconds(pause);
+    keyDelivery.endReading();
+    return keyDelivery.retryAt;
   }
 
   @Override

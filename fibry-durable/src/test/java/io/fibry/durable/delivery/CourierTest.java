@@ -57,12 +57,12 @@ class CourierTest {
   private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope =
       ActorSystem.openScope("courier-test", options -> options.withScheduler(clock).withAskLimit(LIMIT));
-  private final StoreBackend memory =
-      StoreBackend.of(MemoryStore.open(() -> Instant.EPOCH.plusNanos(clock.nanoTime())));
+  private final StoreBackend memory = StoreBackend.of(MemoryStore.open(this::now));
   private final Semaphore readsBegun = new Semaphore(0);
   private final Semaphore mayRead = new Semaphore(0);
   private final Semaphore couriersEnded = new Semaphore(0);
   private volatile boolean readsFail;
+  private volatile Runnable onClockRead = () -> {};
   private final StoreBackend store = Intercepted.of(StoreBackend.class, memory, (method, arguments, call) -> {
     if (method.getName().equals("pending") && arguments.length == 3) onRead();
     if (method.getName().equals("nextDueTime")) couriersEnded.release();
@@ -73,6 +73,11 @@ class CourierTest {
   void close() {
     mayRead.release(MANY);
     scope.close();
+  }
+
+  private Instant now() {
+    onClockRead.run();
+    return Instant.EPOCH.plusNanos(clock.nanoTime());
   }
 
   private void onRead() {
@@ -300,6 +305,54 @@ class CourierTest {
       clock.advance(Duration.ofMillis(500));
       clock.advance(Duration.ofMillis(500));
 
+      Patience.acquire(readsBegun);
+    }
+  }
+
+  /** The store's clock may be code of a user, which may wait for a lock that a sender holds. */
+  @Test
+  void clockOfStoreIsReadWithoutMonitor() {
+    var lockedReads = new AtomicInteger();
+    try (var delivery = new PendingDelivery(store, (DefaultDurableBuilder<Add>) KIND,
+        BlockBuilder.of(scope.anonymous()), key -> true)) {
+      onClockRead = () -> {
+        if (Thread.holdsLock(delivery)) lockedReads.incrementAndGet();
+      };
+      readsFail = true;
+      delivery.start(key -> null);
+      delivery.onMessageStored("ada", Instant.MIN);
+      Patience.acquire(readsBegun);
+      var barrier = orderBarrier(delivery);
+      mayRead.release();
+      Patience.value(barrier); // the courier has failed, and another is planned
+      readsFail = false;
+      mayRead.release();
+      awaitNextRead();
+      Patience.acquire(couriersEnded);
+
+      assertEquals(0, lockedReads.get());
+    }
+  }
+
+  @Test
+  void requestsHeldForCourierAreSentIfClockFails() {
+    try (var delivery = new PendingDelivery(store, (DefaultDurableBuilder<Add>) KIND,
+        BlockBuilder.of(scope.anonymous()), key -> true)) {
+      delivery.start(key -> null);
+      delivery.onMessageStored("ada", Instant.MIN);
+      Patience.acquire(readsBegun);
+      var barrier = orderBarrier(delivery);
+      readsFail = true;
+      onClockRead = () -> {
+        throw new IllegalStateException("planned");
+      };
+      mayRead.release();
+      Patience.value(barrier);
+
+      readsFail = false;
+      onClockRead = () -> {};
+      mayRead.release();
+      delivery.onMessageStored("ada", Instant.MIN);
       Patience.acquire(readsBegun);
     }
   }

@@ -11,12 +11,24 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class DueTimesTest {
+  private static final int ROUNDS = 1_000;
+
   private final ManualScheduler clock = new ManualScheduler();
   private final AtomicLong offset = new AtomicLong(); // added to the time of the clock, in seconds
   private final List<String> dueKeys = new ArrayList<>();
@@ -191,5 +203,157 @@ class DueTimesTest {
     calendar.add("c", Instant.EPOCH.plusSeconds(30));
 
     assertEquals(List.of("b", "c"), dueKeysAfter(20));
+  }
+
+  /** Returns a scheduler that runs code before and after it sets a timer. */
+  private Scheduler around(Runnable before, Runnable after) {
+    return Intercepted.of(Scheduler.class, clock, (method, arguments, call) -> {
+      if (!method.getName().equals("scheduleAt")) return call.pass();
+      before.run();
+      var timer = call.pass();
+      after.run();
+      return timer;
+    });
+  }
+
+  /** A user's clock or scheduler may wait for a lock of a thread that adds a due time. */
+  @Test
+  void clockAndSchedulerAreCalledWithoutMonitor() {
+    var dueTimes = new AtomicReference<DueTimes>();
+    var locked = new ArrayList<String>();
+    Consumer<String> check = call -> {
+      if (Thread.holdsLock(dueTimes.get())) locked.add(call);
+    };
+    var scheduler = Intercepted.of(Scheduler.class, clock, (method, arguments, call) -> {
+      check.accept(method.getName());
+      var result = call.pass();
+      return !(result instanceof Scheduler.Timer timer) ? result
+          : (Scheduler.Timer) () -> {
+            check.accept("cancel");
+            return timer.cancel();
+          };
+    });
+    dueTimes.set(new DueTimes(() -> {
+      check.accept("now");
+      return Instant.EPOCH.plusNanos(clock.nanoTime());
+    }, scheduler, key -> {
+      check.accept("onDue");
+      dueKeys.add(key);
+    }));
+
+    for (long seconds : new long[] {10, 20, 5}) dueTimes.get().add("at " + seconds, Instant.EPOCH.plusSeconds(seconds));
+    assertEquals(List.of("at 5", "at 10"), dueKeysAfter(10));
+    dueTimes.get().close();
+
+    assertEquals(List.of(), locked);
+  }
+
+  /** The thread that sets a timer adds an earlier time meanwhile, as another thread might. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void earlierKeyAddedWhileTimerIsSetIsDueOnTime(boolean isAddedAfter) {
+    var dueTimes = new AtomicReference<DueTimes>();
+    var isFirst = new AtomicBoolean(true);
+    Runnable addOnce = () -> {
+      if (isFirst.getAndSet(false)) dueTimes.get().add("b", Instant.EPOCH.plusSeconds(5));
+    };
+    Runnable noCode = () -> {};
+    dueTimes.set(new DueTimes(() -> Instant.EPOCH.plusNanos(clock.nanoTime()),
+        isAddedAfter ? around(noCode, addOnce) : around(addOnce, noCode), dueKeys::add));
+
+    dueTimes.get().add("a", Instant.EPOCH.plusSeconds(10));
+
+    assertEquals(Optional.of(Duration.ofSeconds(5)), clock.untilNext());
+    assertEquals(List.of("b"), dueKeysAfter(5));
+    assertEquals(List.of("a"), dueKeysAfter(5));
+    assertEquals(Optional.empty(), clock.untilNext());
+  }
+
+  /** After the failure, the timer that was set first is not the newest any more. */
+  @Test
+  void oneTimerIsLeftAfterSchedulerHasFailed() {
+    var calls = new AtomicInteger();
+    var dueTimes = new DueTimes(() -> Instant.EPOCH.plusNanos(clock.nanoTime()), around(() -> {
+      if (calls.incrementAndGet() == 3) throw new IllegalStateException("planned");
+    }, () -> {}), dueKeys::add);
+    dueTimes.add("c", Instant.EPOCH.plusSeconds(600));
+    dueTimes.add("a", Instant.EPOCH); // its timer runs at once, and the third timer, for "c", cannot be set
+    assertEquals(List.of("a"), dueKeys);
+    dueTimes.add("d", Instant.EPOCH.plusSeconds(700));
+
+    clock.advance(Duration.ofMinutes(2));
+    int callsBefore = calls.get();
+    clock.advance(Duration.ofMinutes(3));
+    assertEquals(3, calls.get() - callsBefore); // one check of the clock each minute
+
+    assertEquals(List.of("c"), dueKeysAfter(300));
+    assertEquals(List.of("d"), dueKeysAfter(100));
+  }
+
+  /** A timer that runs at once is over when the thread that set it continues. */
+  @Test
+  void keysAreDueAfterSchedulerHasFailedTwice() {
+    var calls = new AtomicInteger();
+    var dueTimes = new DueTimes(() -> Instant.EPOCH.plusNanos(clock.nanoTime()), around(() -> {
+      if (Set.of(1, 3).contains(calls.incrementAndGet())) throw new IllegalStateException("planned");
+    }, () -> {}), dueKeys::add);
+    assertThrows(IllegalStateException.class, () -> dueTimes.add("c", Instant.EPOCH.plusSeconds(10)));
+    dueTimes.add("a", Instant.EPOCH); // its timer runs at once, and the third timer cannot be set
+    assertEquals(List.of("a"), dueKeys);
+
+    dueTimes.add("d", Instant.EPOCH.plusSeconds(20));
+
+    assertEquals(List.of("c"), dueKeysAfter(10));
+    assertEquals(List.of("d"), dueKeysAfter(10));
+  }
+
+  @Test
+  void timerSetDuringCloseIsCancelled() {
+    var dueTimes = new AtomicReference<DueTimes>();
+    dueTimes.set(new DueTimes(() -> Instant.EPOCH.plusNanos(clock.nanoTime()),
+        around(() -> {}, () -> dueTimes.get().close()), dueKeys::add));
+
+    dueTimes.get().add("a", Instant.EPOCH.plusSeconds(10));
+
+    assertEquals(Optional.empty(), clock.untilNext());
+  }
+
+  /** Threads that set timers at the same time must leave only the timer of the first entry. */
+  @Test
+  void concurrentThreadsLoseNoKeyAndLeaveNoTimer() {
+    long seed = Long.getLong("fibry.seed", System.nanoTime());
+    System.out.println("concurrent due times: -Dfibry.seed=" + seed);
+    var random = new Random(seed);
+    for (int round = 0; round < ROUNDS; round++) addConcurrently(random, "-Dfibry.seed=" + seed);
+  }
+
+  private void addConcurrently(Random random, String seed) {
+    var start = Instant.EPOCH.plusNanos(clock.nanoTime());
+    var foundKeys = new ConcurrentLinkedQueue<String>();
+    var dueTimes = new DueTimes(() -> Instant.EPOCH.plusNanos(clock.nanoTime()),
+        around(Thread::yield, Thread::yield), foundKeys::add);
+    var threads = new ArrayList<Thread>();
+    var expectedKeys = new TreeSet<String>();
+    for (int thread = 0; thread < 3; thread++) {
+      var seconds = random.ints(3, 0, 20).toArray();
+      for (int i = 0; i < seconds.length; i++) expectedKeys.add(thread + "-" + i);
+      int number = thread;
+      threads.add(Patience.startFiber(() -> {
+        for (int i = 0; i < seconds.length; i++) dueTimes.add(number + "-" + i, start.plusSeconds(seconds[i]));
+      }));
+    }
+    threads.add(Patience.startFiber(() -> {
+      for (int i = 0; i < 5; i++) {
+        clock.advance(Duration.ofSeconds(1));
+        Thread.yield();
+      }
+    }));
+    threads.forEach(Patience::awaitEnd);
+
+    clock.advance(Duration.ofSeconds(20));
+
+    assertEquals(expectedKeys, new TreeSet<>(foundKeys), seed);
+    assertEquals(expectedKeys.size(), foundKeys.size(), seed);
+    assertEquals(Optional.empty(), clock.untilNext(), seed);
   }
 }
