@@ -224,6 +224,7 @@ final class TurnSteps {
       throw new IllegalArgumentException("sleep '" + Lines.line(checkName(name)) + "' of " + runtime.id() + " for "
           + Durations.text(time) + "; give zero or more, and at most 100 years");
     var wakeTime = begin(name, INSTANT_CODEC, () -> delivery.now().plus(time));
+    if (isStoring()) return wakeTime; // the turn of the step resets the attempts, too
     var reset = attemptsReset();
     if (!reset.isEmpty()) runtime.append(reset);
     return wakeTime;
