@@ -286,8 +286,7 @@ public final class ActorInspector {
     int end = stack.length;
     for (int i = stack.length; i-- > 0 && enclosing >= 0;)
       if (HandlerStack.isDelivery(stack[i]) && enclosing-- == 0) end = i;
-    while (end > 0 && HandlerStack.isEngine(stack[end - 1])) end--;
-    return Arrays.copyOf(stack, end);
+    return Arrays.copyOf(stack, HandlerStack.countHandlerFrames(stack, end));
   }
 
   /**

@@ -75,8 +75,7 @@ public abstract class OwningScope {
         var stack = thrown.getStackTrace();
         int end = 0;
         while (end < stack.length && !HandlerStack.isDelivery(stack[end])) end++;
-        while (end > 0 && HandlerStack.isEngine(stack[end - 1])) end--;
-        return List.of(Arrays.copyOf(stack, Math.min(end, MAX_FRAMES)));
+        return List.of(Arrays.copyOf(stack, Math.min(HandlerStack.countHandlerFrames(stack, end), MAX_FRAMES)));
       } catch (Throwable userError) { // getStackTrace may be overridden: it may throw, or return nulls
         return List.of();
       }

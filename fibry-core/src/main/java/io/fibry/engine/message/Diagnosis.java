@@ -1,5 +1,7 @@
 package io.fibry.engine.message;
 
+import io.fibry.text.StackFrames;
+
 /**
  * Says why an answer is late. {@code stack} shows where the handler of the actor was; null if no
  * handler ran.
@@ -39,18 +41,23 @@ public record Diagnosis(String text, HandlerStack stack) {
     }
 
     private static boolean isLibrary(StackTraceElement frame) {
-      return isEngine(frame) || isOfJdk(frame.getClassName()) || isOfJdk(frame.getModuleName());
+      return isEngine(frame) || StackFrames.isOfJdk(frame);
     }
 
-    /** Returns whether this name of a class or module is of the JDK. A name may be null. */
-    private static boolean isOfJdk(String name) {
-      return name != null
-          && (name.startsWith("java.") || name.startsWith("jdk.") || name.startsWith("sun.")
-              || name.startsWith("com.sun."));
-    }
-
-    public static boolean isEngine(StackTraceElement frame) {
+    private static boolean isEngine(StackTraceElement frame) {
       return frame.getClassName().startsWith("io.fibry.engine.");
+    }
+
+    /**
+     * Returns how many frames are the handler's, and of code that it has called. Between them and
+     * the delivery are frames of the engine.
+     *
+     * @param delivery the index of the handler's {@linkplain #isDelivery delivery}
+     */
+    public static int countHandlerFrames(StackTraceElement[] stack, int delivery) {
+      int count = delivery;
+      while (count > 0 && isEngine(stack[count - 1])) count--;
+      return count;
     }
 
     /**

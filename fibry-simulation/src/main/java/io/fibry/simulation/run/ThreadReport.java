@@ -1,5 +1,6 @@
 package io.fibry.simulation.run;
 
+import io.fibry.text.StackFrames;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -16,13 +17,17 @@ public final class ThreadReport {
     var text = new StringBuilder();
     for (var thread : threads) {
       text.append("  ").append(thread.actor == null ? thread.toString() : thread.actor.name());
-      var stack = thread.thread.getStackTrace();
-      var frames = frames(stack, false);
-      if (frames.isEmpty()) frames = frames(stack, true);
+      var frames = shownFrames(thread.thread.getStackTrace());
       for (int i = 0; i < frames.size(); i++) text.append(i == 0 ? " at " : " < ").append(frames.get(i));
       text.append('\n');
     }
     return text.toString();
+  }
+
+  /** Returns the newest frames of the user's code or, if the stack has none, of Fibry. */
+  static List<StackTraceElement> shownFrames(StackTraceElement[] stack) {
+    var frames = frames(stack, false);
+    return frames.isEmpty() ? frames(stack, true) : frames;
   }
 
   private static List<StackTraceElement> frames(StackTraceElement[] stack, boolean withLibrary) {
@@ -35,8 +40,7 @@ public final class ThreadReport {
 
   /** Returns whether a frame belongs to the JDK, or to a class that redirects its calls. */
   private static boolean isHiddenFrame(StackTraceElement frame) {
-    return frame.getClassName().startsWith("java.") || frame.getClassName().startsWith("jdk.")
-        || frame.getClassName().startsWith("io.fibry.simulation.tap.");
+    return StackFrames.isOfJdk(frame) || frame.getClassName().startsWith("io.fibry.simulation.tap.");
   }
 
   /** Returns whether a frame belongs to Fibry; Fibry's examples count as user code. */
