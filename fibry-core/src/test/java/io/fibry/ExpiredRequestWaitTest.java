@@ -4,67 +4,33 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.engine.cell.Cell;
-import io.fibry.mailbox.Mailbox;
-import io.fibry.mailbox.Overflow;
-import io.fibry.pool.Pools;
 import io.fibry.support.Patience;
 import io.fibry.testing.Gate;
 import io.fibry.testing.Promise;
 import io.fibry.testing.StressRuns;
-import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.util.ArrayDeque;
-import java.util.Comparator;
 import java.util.Random;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
-import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Named;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Tests the lower bound for the wait of the oldest message while requests expire in the mailbox.
  */
-class ExpiredRequestWaitTest {
-  private static final Duration SECOND = Duration.ofSeconds(1);
+class ExpiredRequestWaitTest extends OldestWaitingSetup {
   private static final long NEVER = Long.MAX_VALUE;
-
-  private final ManualScheduler clock = new ManualScheduler();
-  private final ActorScope scope = ActorSystem.openScope("app", o -> o.withScheduler(clock));
-
-  @AfterEach
-  void close() {
-    Gate.openAll();
-    scope.closeWithin(Duration.ZERO);
-  }
-
-  /** Returns the bound in seconds. */
-  private long oldest() {
-    return scope.actors().getFirst().oldestWaiting().toSeconds();
-  }
 
   /** Waits until this number of messages waits, without an observation of their ages. */
   private static void awaitQueued(Object actor, int expected) {
     Patience.eventually(() -> ((Cell) actor).countQueued(Integer.MAX_VALUE) == expected);
   }
 
-  static Stream<Named<UnaryOperator<ActorBuilder<Object>>>> builders() {
-    return Stream.of(Named.of("plain", b -> b), Named.of("thread", b -> b.strategy(Strategy.THREAD)),
-        Named.of("bounded", b -> b.mailbox(Mailbox.bounded(1_000, Overflow.REJECT))),
-        Named.of("by priority", b -> b.mailbox(Mailbox.priority(Comparator.comparing(Object::toString)))),
-        Named.of("selective", b -> b.mailbox(Mailbox.unbounded().selective())),
-        Named.of("pool", b -> Pools.fixed(b, 1)), Named.of("pool by key", b -> Pools.byKey(b, 2, message -> "key")));
-  }
-
   /** Makes an actor that handles a message until its gate opens. */
   private ActorWithReturn<Object, Object> stuckActor(UnaryOperator<ActorBuilder<Object>> change) {
-    var actor = change.apply(scope.named("warehouse")).newActorWithReturn((Object message) -> {
-      if (message instanceof Gate gate) gate.pass();
-      return message;
-    });
+    var actor = change.apply(scope.named("warehouse")).newActorWithReturn(OldestWaitingSetup::passGate);
     Gate.occupy(actor);
     return actor;
   }
@@ -110,12 +76,6 @@ class ExpiredRequestWaitTest {
 
   /** A message that waits; {@code expiresAt} is NEVER if it has no limit. */
   private record Waiting(long sentAt, long expiresAt) {}
-
-  static Stream<Named<UnaryOperator<ActorBuilder<Object>>>> buildersInOrderOfArrival() {
-    return Stream.of(Named.of("plain", b -> b),
-        Named.of("bounded", b -> b.mailbox(Mailbox.bounded(1_000, Overflow.REJECT))),
-        Named.of("pool", b -> Pools.fixed(b, 1)), Named.of("pool by key", b -> Pools.byKey(b, 2, message -> "key")));
-  }
 
   /** Compares with the true time. Half of the actors handle no message, and so have two bounds. */
   @Promise("19.25")

@@ -5,63 +5,27 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
-import io.fibry.pool.Pools;
 import io.fibry.support.Patience;
 import io.fibry.testing.Gate;
 import io.fibry.testing.Promise;
-import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Named;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Tests the lower bound for the time for which the oldest message of a mailbox has waited. */
-class OldestWaitingTest {
-  private static final Duration SECOND = Duration.ofSeconds(1);
-
-  private final ManualScheduler clock = new ManualScheduler();
-  private final ActorScope scope = ActorSystem.openScope("app", o -> o.withScheduler(clock));
-
-  @AfterEach
-  void close() {
-    Gate.openAll();
-    scope.closeWithin(Duration.ZERO);
-  }
-
-  /** Returns the bound in seconds. */
-  private long oldest() {
-    return scope.actors().getFirst().oldestWaiting().toSeconds();
-  }
-
-  static Stream<Named<UnaryOperator<ActorBuilder<Object>>>> builders() {
-    return Stream.of(Named.of("plain", b -> b), Named.of("thread", b -> b.strategy(Strategy.THREAD)),
-        Named.of("bounded", b -> b.mailbox(Mailbox.bounded(10, Overflow.REJECT))),
-        Named.of("dropping", b -> b.mailbox(Mailbox.bounded(10, Overflow.DROP_OLDEST))),
-        Named.of("by priority", b -> b.mailbox(Mailbox.priority(Comparator.comparing(Object::toString)))),
-        Named.of("selective", b -> b.mailbox(Mailbox.unbounded().selective())),
-        Named.of("pool", b -> Pools.fixed(b, 1)), Named.of("pool by key", b -> Pools.byKey(b, 2, message -> "key")));
-  }
-
-  static Stream<Named<UnaryOperator<ActorBuilder<Object>>>> buildersInOrderOfArrival() {
-    return Stream.of(Named.of("plain", b -> b),
-        Named.of("bounded", b -> b.mailbox(Mailbox.bounded(100, Overflow.REJECT))),
-        Named.of("pool", b -> Pools.fixed(b, 1)), Named.of("pool by key", b -> Pools.byKey(b, 2, message -> "key")));
-  }
-
+class OldestWaitingTest extends OldestWaitingSetup {
   @Promise("19.25")
   @ParameterizedTest
   @MethodSource("builders")
   void waitBeginsAtFirstObservationAndEndsWithHandling(UnaryOperator<ActorBuilder<Object>> change) {
-    var actor = change.apply(scope.named("worker")).newActor((Object message) -> {
-      if (message instanceof Gate gate) gate.pass();
-    });
+    var actor = change.apply(scope.named("worker")).newActor(OldestWaitingSetup::passGate);
     assertEquals(0, oldest());
     var gate = Gate.occupy(actor);
     clock.advance(SECOND);
@@ -84,10 +48,7 @@ class OldestWaitingTest {
   @Promise("19.25")
   @Test
   void cancelledRequestWaitsNoLonger() {
-    var actor = scope.named("worker").newActorWithReturn((Object message) -> {
-      if (message instanceof Gate gate) gate.pass();
-      return message;
-    });
+    var actor = scope.named("worker").newActorWithReturn(OldestWaitingSetup::passGate);
     Gate.occupy(actor);
     var request = actor.sendMessageReturn("is cancelled");
     assertEquals(0, oldest());
@@ -102,10 +63,7 @@ class OldestWaitingTest {
   @Promise("19.25")
   @Test
   void messageBeforeWithdrawnRequestIsObserved() {
-    var actor = scope.named("worker").newActorWithReturn((Object message) -> {
-      if (message instanceof Gate gate) gate.pass();
-      return message;
-    });
+    var actor = scope.named("worker").newActorWithReturn(OldestWaitingSetup::passGate);
     Gate.occupy(actor);
     actor.sendMessage("waits");
     actor.sendMessageReturn("is cancelled").cancel(true);
@@ -126,9 +84,7 @@ class OldestWaitingTest {
   @ParameterizedTest
   @MethodSource("buildersWithPillInQueue")
   void messageBeforePillIsObserved(UnaryOperator<ActorBuilder<Object>> change) {
-    var actor = change.apply(scope.named("worker")).newActor((Object message) -> {
-      if (message instanceof Gate gate) gate.pass();
-    });
+    var actor = change.apply(scope.named("worker")).newActor(OldestWaitingSetup::passGate);
     Gate.occupy(actor);
     actor.sendMessage("waits");
     actor.askExit();
@@ -143,9 +99,7 @@ class OldestWaitingTest {
   @Test
   void checkOfWatchdogIsFirstObservation() {
     var watched = scope.openScope("watched", o -> o.withWatchdog(Duration.ofHours(4), 10)); // checks each hour
-    var actor = watched.named("worker").newActor((Object message) -> {
-      if (message instanceof Gate gate) gate.pass();
-    });
+    var actor = watched.named("worker").newActor(OldestWaitingSetup::passGate);
     Gate.occupy(actor);
     actor.sendMessage("waits");
 

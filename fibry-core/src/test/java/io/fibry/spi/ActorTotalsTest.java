@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Actor;
-import io.fibry.ActorScope;
 import io.fibry.FailurePolicy;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
@@ -14,47 +13,15 @@ import io.fibry.spi.ActorTotals.Worst;
 import io.fibry.support.Patience;
 import io.fibry.testing.Gate;
 import io.fibry.testing.Promise;
-import io.fibry.testing.Variants;
-import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** Tests the sums of counts of actors by name, which libraries of metrics publish. */
-class ActorTotalsTest {
-  private final ManualScheduler clock = new ManualScheduler();
-  private final ActorScope scope = Variants.scope(options -> options.withScheduler(clock));
-
-  @AfterEach
-  void close() {
-    Gate.openAll();
-    scope.closeWithin(Duration.ZERO);
-  }
-
-  private ActorTotals totals(String... names) {
-    return ActorTotals.of(scope, ActorNames.of(List.of(names)));
-  }
-
-  private void awaitQuiet() {
-    assertTrue(scope.awaitQuiescence(Patience.LONG));
-  }
-
-  private static Actor<Object> newActor(ActorScope scope, String name) {
-    return newActor(scope, name, Mailbox.unbounded());
-  }
-
-  private static Actor<Object> newActor(ActorScope scope, String name, Mailbox<Object> mailbox) {
-    return scope.named(name).mailbox(mailbox).onFailure(FailurePolicy.resume().withoutLog())
-        .newActor((Object message) -> {
-          if (message instanceof Gate gate) gate.pass();
-          if (message instanceof RuntimeException failure) throw failure;
-        });
-  }
-
+class ActorTotalsTest extends ActorTotalsSetup {
   private static Total sum(String name, int living, long handled) {
     return sum(name, living, handled, 0, 0);
   }

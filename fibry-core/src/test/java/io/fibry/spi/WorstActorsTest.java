@@ -2,10 +2,8 @@ package io.fibry.spi;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Actor;
-import io.fibry.ActorScope;
 import io.fibry.FailurePolicy;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
@@ -15,8 +13,6 @@ import io.fibry.support.Intercepted;
 import io.fibry.support.Patience;
 import io.fibry.testing.Gate;
 import io.fibry.testing.Promise;
-import io.fibry.testing.Variants;
-import io.fibry.time.ManualScheduler;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -25,37 +21,10 @@ import java.util.Optional;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** Tests the names of the actors that fail, refuse and restart most. */
-class WorstActorsTest {
-  private final ManualScheduler clock = new ManualScheduler();
-  private final ActorScope scope = Variants.scope(options -> options.withScheduler(clock));
-
-  @AfterEach
-  void close() {
-    Gate.openAll();
-    scope.closeWithin(Duration.ZERO);
-  }
-
-  private ActorTotals totals(String... names) {
-    return ActorTotals.of(scope, ActorNames.of(List.of(names)));
-  }
-
-  private static Actor<Object> newActor(ActorScope scope, String name) {
-    return newActor(scope, name, Mailbox.unbounded());
-  }
-
-  private static Actor<Object> newActor(ActorScope scope, String name, Mailbox<Object> mailbox) {
-    return scope.named(name).mailbox(mailbox).onFailure(FailurePolicy.resume().withoutLog())
-        .newActor(Gate::passOrThrow);
-  }
-
-  private void awaitQuiet() {
-    assertTrue(scope.awaitQuiescence(Patience.LONG));
-  }
-
+class WorstActorsTest extends ActorTotalsSetup {
   private static Optional<Worst> worst(String actor, long count) {
     return Optional.of(new Worst(actor, count));
   }
