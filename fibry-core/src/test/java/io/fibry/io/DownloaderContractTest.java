@@ -19,11 +19,13 @@ import java.io.IOException;
 import java.lang.ref.WeakReference;
 import java.net.URI;
 import java.time.Duration;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -169,6 +171,7 @@ class DownloaderContractTest {
   @Test
   void manyDownloadersLeaveNoThreadsOrDescriptors() throws IOException {
     try (var web = web()) {
+      var threadsBefore = clientThreads();
       downloadOnce(web.uri("/")); // the first use opens descriptors that stay
       Patience.eventually(() -> web.openSockets.isEmpty());
       long descriptorsBefore = Descriptors.countOpen();
@@ -178,10 +181,15 @@ class DownloaderContractTest {
 
       Patience.eventually(() -> web.openSockets.isEmpty());
       Patience.eventually(() -> Descriptors.countOpen() <= descriptorsBefore);
-      Patience.eventually(() -> Thread.getAllStackTraces().keySet().stream()
-          .noneMatch(thread -> thread.getName().startsWith("HttpClient-")));
+      Patience.eventually(() -> threadsBefore.containsAll(clientThreads()));
       assertTrue(LeakProbe.collected(reference), "an ended downloader is still reachable");
     }
+  }
+
+  /** Returns the threads of all HTTP clients of this JVM; other tests may have clients, too. */
+  private static Set<Thread> clientThreads() {
+    return Thread.getAllStackTraces().keySet().stream().filter(thread -> thread.getName().startsWith("HttpClient-"))
+        .collect(Collectors.toSet());
   }
 
   private static WeakReference<?> downloadOnce(URI uri) throws IOException {

@@ -26,9 +26,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -213,15 +215,23 @@ class WatchDirectoryTest {
     }
   }
 
+  /** Returns the threads of all watches of this JVM; other tests may have watches, too. */
+  private static Set<Thread> pollers() {
+    return Thread.getAllStackTraces().entrySet().stream()
+        .filter(thread -> Stream.of(thread.getValue())
+            .anyMatch(frame -> frame.getClassName().endsWith("LinuxWatchService$Poller")))
+        .map(Map.Entry::getKey).collect(Collectors.toSet());
+  }
+
   @Test
   void endedWatchesLeaveNoThreadsOrDescriptors() throws Exception {
+    var pollersBefore = pollers();
     for (int i = 0; i < 3; i++) watch(folder).close();
     long descriptors = Descriptors.countOpen();
 
     for (int i = 0; i < 50; i++) watch(folder).close();
 
-    Patience.eventually(() -> Thread.getAllStackTraces().values().stream().flatMap(Stream::of)
-        .noneMatch(frame -> frame.getClassName().endsWith("LinuxWatchService$Poller")));
+    Patience.eventually(() -> pollersBefore.containsAll(pollers()));
     assertTrue(Descriptors.countOpen() <= descriptors + 5,
         () -> descriptors + " descriptors grew to " + Descriptors.countOpen());
   }
