@@ -15,9 +15,9 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
 /**
- * Checks waits, processes and ports in the tests of all modules. A test waits with
- * {@code io.fibry.support.Patience}, whose limit grows on a slow machine. It starts each process as
- * a {@code Child}. A test with another limit of real time would fail on a busy machine.
+ * Checks waits, processes, ports and system properties in the tests of all modules. A test waits
+ * with {@code io.fibry.support.Patience}, whose limit grows on a slow machine. It starts each
+ * process as a {@code Child}. A test with another limit of real time would fail on a busy machine.
  */
 class TestLimitsRulesTest {
   private static final String UNIT =
@@ -50,6 +50,11 @@ class TestLimitsRulesTest {
       "(?:new (?:Server|Datagram)?Socket|new InetSocketAddress|embeddedHttpServer|tcpAcceptor)"
           + "\\((?:\"[^\"]*\", )?[1-9]\\d{3,4}\\b");
 
+  /** A change of a system property, which tests that run later in the JVM would see, too. */
+  private static final Pattern SET_PROPERTY = Pattern.compile("System(?:\\.|::)set(?:Property|Properties)\\b");
+
+  private static final String RESTORE = "@RestoreSystemProperties";
+
   /** Modules and files in which time is simulated. */
   private static final Pattern SIMULATED =
       Pattern.compile(
@@ -71,6 +76,7 @@ class TestLimitsRulesTest {
       Map.entry("MapReduceEndTest.java", LIMIT_IS_TESTED),
       Map.entry("OverloadRampTest.java", "a soak test, whose clients have a limit"),
       Map.entry("LoadGenerator.java", "the clients of OverloadRampTest"),
+      Map.entry("YieldPointAgent.java", "an agent, whose property tests read"),
       Map.entry("PeersTest.java", "waits for a cancelled timer, which must not fire"));
 
   private static String path(Path file) {
@@ -136,10 +142,20 @@ class TestLimitsRulesTest {
   }
 
   @Test
+  void testsRestoreSystemProperties() throws IOException {
+    var violations = new ArrayList<String>();
+    for (var file : tests())
+      if (!EXCEPTIONS.containsKey(file.getFileName().toString()) && !Files.readString(file).contains(RESTORE))
+        violations.addAll(matches(SET_PROPERTY, file));
+    assertEquals("", String.join("\n", violations), "put " + RESTORE + " of JUnit on the class");
+  }
+
+  @Test
   void exemptionIsListedOnlyForFileThatBreaksRule() throws IOException {
     var unneeded = new TreeSet<>(EXCEPTIONS.keySet());
     for (var file : tests())
-      for (var pattern : List.of(OWN_LIMIT, JUNIT_LIMIT, ELAPSED, SLEEP, OWN_PROCESS, SOAK_PROPERTY, FIXED_PORT))
+      for (var pattern : List.of(OWN_LIMIT, JUNIT_LIMIT, ELAPSED, SLEEP, OWN_PROCESS, SOAK_PROPERTY, FIXED_PORT,
+          SET_PROPERTY))
         if (!matches(pattern, file).isEmpty()) unneeded.remove(file.getFileName().toString());
 
     assertTrue(unneeded.isEmpty(), () -> unneeded + " break no rule: remove them from EXCEPTIONS");
@@ -157,5 +173,7 @@ class TestLimitsRulesTest {
     assertTrue(OWN_PROCESS.matcher("var kill = new ProcessBuilder(\"kill\")").find());
     assertTrue(SOAK_PROPERTY.matcher("Boolean.getBoolean(\"fibry.soak\")").find());
     assertTrue(FIXED_PORT.matcher("new ServerSocket(8080)").find());
+    assertTrue(SET_PROPERTY.matcher("System.setProperty(\"size\", \"8\")").find());
+    assertTrue(SET_PROPERTY.matcher("forEach(System::setProperty)").find());
   }
 }

@@ -11,10 +11,12 @@ import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.util.RestoreSystemProperties;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Tests that each scenario runs at its smallest size, and writes its rows. */
+@RestoreSystemProperties
 class ScenariosTest {
   private static final String[] NO_ARGUMENTS = {};
 
