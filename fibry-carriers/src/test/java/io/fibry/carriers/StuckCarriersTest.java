@@ -39,7 +39,7 @@ class StuckCarriersTest {
     return Runtime.getRuntime().availableProcessors();
   }
 
-  /** Counts the carriers of the actors here. Other tests in this JVM may have started pools of their own. */
+  /** Counts the carriers of the actors here. Other tests may have started pools of their own. */
   private int carrierCount() {
     return pool.carriers().length;
   }
