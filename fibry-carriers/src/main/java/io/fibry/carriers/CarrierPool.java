@@ -126,6 +126,11 @@ final class CarrierPool extends ForkJoinPool implements FiberCarriers {
     else carrier.yieldNear();
   }
 
+  @Override
+  public boolean runsCaller() {
+    return carrierOrNull() != null;
+  }
+
   /** Called by the JDK with a continuation, which runs or continues a virtual thread. */
   @Override
   public void execute(Runnable continuation) {

@@ -29,6 +29,7 @@ import io.fibry.engine.message.RequestFailures;
 import io.fibry.engine.message.RequestFuture;
 import io.fibry.engine.message.Wait;
 import io.fibry.engine.message.Wait.WaitingHandler;
+import io.fibry.engine.queue.AnswerSpin;
 import io.fibry.spi.EncodedAsk;
 import io.fibry.spi.PromptReceiver;
 import io.fibry.time.Scheduler;
@@ -218,10 +219,11 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
     Wait.checkMayWait(this, message);
     if (deadline.isZero()) throw RequestFailures.tooLate(this, message, deadline);
     var event = JfrEvents.beginAsk();
-    if (event == null) return request(message, deadline, true, false).await(message, deadline, asker);
+    var spin = AnswerSpin.isPossible() && hasEmptyQueue() ? behavior : null; // read before the send
+    if (event == null) return request(message, deadline, true, false).await(message, deadline, asker, spin);
     Throwable failure = null;
     try {
-      return request(message, deadline, true, false).await(message, deadline, asker);
+      return request(message, deadline, true, false).await(message, deadline, asker, spin);
     } catch (Throwable thrown) {
       failure = thrown;
       throw thrown;

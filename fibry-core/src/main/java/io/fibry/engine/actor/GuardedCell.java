@@ -368,6 +368,11 @@ class GuardedCell extends ActorCell {
   }
 
   @Override
+  protected boolean hasEmptyQueue() {
+    return false;
+  }
+
+  @Override
   protected int countQueued(Object node, int max) {
     return queue.entryCount() + super.countQueued(node, 1); // the drain has taken its node out of the queue
   }

@@ -18,6 +18,9 @@ public interface FiberCarriers {
   /** Yields the caller's virtual thread, which should continue on the same carrier. */
   void yieldNear();
 
+  /** Returns whether the caller runs on one of these carriers. */
+  boolean runsCaller();
+
   /** Starts a new virtual thread for the task. If this method throws, the task is not run. */
   void start(Runnable task);
 }

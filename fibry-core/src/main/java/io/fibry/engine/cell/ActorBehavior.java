@@ -1,21 +1,21 @@
 package io.fibry.engine.cell;
 
 import io.fibry.Handler;
+import io.fibry.engine.queue.AnswerSpin;
 import java.util.concurrent.Callable;
 
 /**
  * Handles the messages of an actor: an adapter for the handler of the user. An actor consists of a
- * cell and a behavior; several actors may share a behavior. Immutable, except for {@code
- * wakeUpsWithoutHandOver}.
+ * cell and a behavior; several actors may share a behavior. Immutable, except for two plain fields,
+ * whose lost updates do no harm.
  */
-public abstract class ActorBehavior {
+public abstract class ActorBehavior extends AnswerSpin {
   /** The answer of a handler that returns no value. */
   static final Object NO_ANSWER = new Object();
 
   public final ActorSettings settings;
-  // How many further wake-ups by this behavior start a fiber at once, without a hand-over. A plain
-  // field, because a lost update does no harm
-  int wakeUpsWithoutHandOver;
+  // How many further wake-ups by this behavior start a fiber at once, without a hand-over
+  short wakeUpsWithoutHandOver;
 
   private ActorBehavior(ActorSettings settings) {
     this.settings = settings;

@@ -332,6 +332,15 @@ abstract class PlainQueue implements Rescuable {
   }
 
   /**
+   * Returns whether no message waits, so that the drain could begin a new message soon. The drain
+   * may be handling the last message. A mailbox of another kind returns false.
+   */
+  protected boolean hasEmptyQueue() {
+    Object last = TAIL.getVolatile(this);
+    return last == null || !holdsMessage(last);
+  }
+
+  /**
    * Counts the messages from this node on, up to {@code max}. May miss messages that senders are
    * adding.
    */

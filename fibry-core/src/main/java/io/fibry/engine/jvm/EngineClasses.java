@@ -100,7 +100,8 @@ public final class EngineClasses {
         "engine.message.ExpiryTimer", "engine.message.LongWaitSweep", "engine.message.RequestFailures",
         "engine.message.RequestFuture",
         "engine.message.RequestFuture$Completion", "engine.message.Wait$WaitingHandler",
-        "engine.scope.MemberTable$MemberStripe", "engine.scope.Scope$ProcessRoot", "engine.scope.Supervisor$1",
+        "engine.queue.AnswerSpin", "engine.scope.MemberTable$MemberStripe", "engine.scope.Scope$ProcessRoot",
+        "engine.scope.Supervisor$1",
         "engine.timer.TimerNode", "engine.timer.TimerQueue",
         "time.SystemScheduler", "time.SystemScheduler$QueuedTask");
   }

@@ -73,6 +73,14 @@ public final class EngineThreads {
     return usesCarriers() && thread.isVirtual();
   }
 
+  /**
+   * Returns whether the optional carriers run the fibers, but not the caller. So if the caller
+   * spins, it keeps no carrier from its work.
+   */
+  public static boolean isCallerOffCarriers() {
+    return usesCarriers() && !CARRIERS.runsCaller();
+  }
+
   /** Unparks the thread, which should continue on the carrier of the caller. */
   public static void unparkNear(Thread thread) {
     if (usesCarriers()) CARRIERS.unparkNear(thread);

@@ -7,6 +7,7 @@ import io.fibry.engine.jvm.EngineLog;
 import io.fibry.engine.jvm.EngineThreads;
 import io.fibry.engine.jvm.Rescuable;
 import io.fibry.engine.jvm.StackProbe;
+import io.fibry.engine.queue.AnswerSpin;
 import io.fibry.engine.queue.QueueEntry;
 import io.fibry.spi.AnswerObserver;
 import java.lang.invoke.ConstantBootstraps;
@@ -46,7 +47,8 @@ import java.util.concurrent.locks.LockSupport;
  * longer, as with any {@code CompletableFuture}. Other threads wait as the JDK lets them: a second
  * waiter, a platform thread, which a {@code ForkJoinPool} may have to replace, and a thread that
  * waits with a limit. So does a thread that finds chained code, because the JDK wakes it before it
- * runs that code.
+ * runs that code. In {@code ask}, a thread may spin first ({@link AnswerSpin}), and then waits as
+ * without the spin.
  *
  * <p><b>Failure.</b> If the drain has no stack or memory left to complete the future, it clears
  * SETTLED again and throws. A method higher up in the drain's call chain, which has more stack,
@@ -271,10 +273,16 @@ public sealed class RequestFuture<R> extends AnswerFuture<R> implements AnswerLi
   }
 
   public R await(Object sentMessage, Deadline askDeadline, Wait.WaitingHandler waiter) {
+    return await(sentMessage, askDeadline, waiter, null);
+  }
+
+  /** Waits for the answer. If {@code spin} is not null, the thread may spin before it parks. */
+  public R await(Object sentMessage, Deadline askDeadline, Wait.WaitingHandler waiter, AnswerSpin spin) {
     R answer;
     try (var wait = publishSent(sentMessage, waiter)) {
       var cycle = wait == null ? null : WaitCycle.findFor(wait);
       if (cycle != null && cancel(true)) throw cycle.exception();
+      if (spin != null) spin.await(this); // first, because a wait that parks adds its limit to the sweep
       answer = askDeadline.get(this);
     } catch (InterruptedException | CancellationException interrupt) {
       // a CancellationException: this thread was interrupted while it waited for space in the

@@ -1,0 +1,71 @@
+package io.fibry.engine.queue;
+
+import io.fibry.engine.jvm.EngineThreads;
+import java.util.concurrent.Future;
+
+/**
+ * Lets an asker that our carriers do not run wait for a quick answer without a park. A parked asker
+ * is woken by a system call of the carrier, which takes longer than a quick handler. A carrier
+ * without work searches for some 60 µs before it sleeps. So an idle actor may answer without any
+ * system call.
+ *
+ * <p><b>When.</b> A spin takes processor time from other threads if the answer comes late. So an
+ * asker spins only if no message waited in the mailbox when it sent its request. Otherwise many
+ * askers of one actor would hold each other up. Moreover, each behavior has an estimate: a level
+ * from 0 to 7, and a number of waits that skip the spin. A spin that gets no answer raises the
+ * level, and sets the number to {@code 4 << level} if the new level is 2 or more. A spin that gets
+ * the answer lowers the level. So if fewer than half of the spins succeed, nearly all waits park at
+ * once. One wait of 513 spins for a slow actor.
+ *
+ * <p><b>Why safe.</b> A spin only reads. An asker that gets no answer then parks as it would park
+ * without the spin, so no wake-up is lost. The estimate is a plain field. A lost update of racing
+ * askers only causes or prevents a few spins.
+ */
+public abstract class AnswerSpin {
+  private static final long MAX_NANOS = 5_000;
+  private static final int MAX_LEVEL = 7;
+  private static final int MIN_SKIPPING_LEVEL = 2;
+  private static final int LEVEL = 1 << 10; // more than the number of waits that skip the spin
+  private static final boolean HAS_TWO_PROCESSORS = Runtime.getRuntime().availableProcessors() > 1;
+
+  private short estimate; // level * LEVEL + the number of waits that skip the spin; written by askers
+
+  protected AnswerSpin() {}
+
+  /** Returns whether an asker on this thread may spin, if no message waits in the mailbox. */
+  public static boolean isPossible() {
+    return HAS_TWO_PROCESSORS && EngineThreads.isCallerOffCarriers();
+  }
+
+  /**
+   * Spins until the request is done or the thread is interrupted, for {@link #MAX_NANOS} at most.
+   * Returns at once if the estimate says that the answer comes late.
+   */
+  public final void await(Future<?> request) {
+    if (request.isDone()) return;
+    if (isDue(estimate)) estimate = afterSpin(estimate, spin(request, Thread.currentThread(), MAX_NANOS));
+    else estimate--;
+  }
+
+  /** Returns whether the request is done. */
+  static boolean spin(Future<?> request, Thread thread, long maxNanos) {
+    long start = System.nanoTime();
+    while (!request.isDone()) {
+      if (thread.isInterrupted() || System.nanoTime() - start > maxNanos) return false;
+      Thread.onSpinWait();
+    }
+    return true;
+  }
+
+  /** Returns whether a wait may spin. */
+  static boolean isDue(int estimate) {
+    return estimate % LEVEL == 0;
+  }
+
+  /** Returns the estimate after a spin. */
+  static short afterSpin(int estimate, boolean isAnswered) {
+    int level = Math.clamp(estimate / LEVEL + (isAnswered ? -1 : 1), 0, MAX_LEVEL);
+    int skips = isAnswered || level < MIN_SKIPPING_LEVEL ? 0 : 4 << level;
+    return (short) (level * LEVEL + skips);
+  }
+}
