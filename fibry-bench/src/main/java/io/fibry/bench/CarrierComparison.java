@@ -66,6 +66,12 @@ public final class CarrierComparison {
           times -> CarrierWorkloads.asks(OURS, times), KOTLIN, times -> CarrierWorkloads.asks(KOTLIN, times)),
       CarrierQuestion.of("ask-thread", "`ask` from another virtual thread", Caller.OTHER_THREAD, 50_000,
           times -> CarrierWorkloads.asks(OURS, times), KOTLIN, times -> CarrierWorkloads.asks(KOTLIN, times)),
+      CarrierQuestion.of("ask-platform", "`ask` from a platform thread", Caller.PLATFORM_THREAD, 50_000,
+          times -> CarrierWorkloads.asks(OURS, times), KOTLIN, times -> CarrierWorkloads.asks(KOTLIN, times)),
+      question("ask-hand", "by hand: a request to a virtual thread with a mailbox", 50_000,
+          HandRequests::residentThread, "", null),
+      question("ask-hand-drain", "by hand: a request to a mailbox whose drain ends after each request", 50_000,
+          HandRequests::startedDrain, "", null),
       question("idle", "message to an idle actor", 100_000,
           times -> CarrierWorkloads.messagesToIdleActors(OURS, times), PEKKO,
           times -> CarrierWorkloads.messagesToIdleActors(PEKKO, times)),
@@ -282,7 +288,7 @@ public final class CarrierComparison {
     ChildJvm.tell(values.toArray());
   }
 
-  /** Runs the work on a virtual thread, which the caller's kind selects, and waits for its end. */
+  /** Runs the work on a thread that the caller's kind selects, and waits for its end. */
   private static void run(Caller caller, Handler.Task work) throws Exception {
     var end = new CompletableFuture<Void>();
     Runnable thread = () -> {
@@ -294,11 +300,12 @@ public final class CarrierComparison {
       }
     };
     if (caller == Caller.OTHER_THREAD) Thread.startVirtualThread(thread);
+    else if (caller == Caller.PLATFORM_THREAD) Thread.ofPlatform().start(thread);
     else ActorSystem.anonymous().newActor((Runnable task) -> Thread.startVirtualThread(task)).sendMessage(thread);
     end.get();
   }
 
-  /** Returns work that runs on the selected kind of virtual thread. */
+  /** Returns work that runs on the selected kind of thread. */
   static Workload on(Caller caller, Workload work) {
     return times -> {
       var result = new double[1];

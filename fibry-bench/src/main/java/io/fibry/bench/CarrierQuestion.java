@@ -17,6 +17,8 @@ record CarrierQuestion(String name, String title, String unit, Caller caller, St
     FIBER,
     /** A virtual thread that the main thread has started. */
     OTHER_THREAD,
+    /** A platform thread. */
+    PLATFORM_THREAD,
     /** Like {@link #FIBER}, but only the first round of a process counts. */
     FIBER_ONCE
   }
