@@ -104,7 +104,23 @@ final class CarrierPool extends ForkJoinPool implements FiberCarriers {
 
   @Override
   public void run(CarriedDrain drain) {
-    add(drain, carrierOrNull());
+    var carrier = carrierOrNull();
+    if (carrier == null && drain.hasSpinningAsker() && idle.hasAwake(carriers.length)) addForAwake(drain);
+    else add(drain, carrier);
+  }
+
+  /**
+   * Adds an entry for a carrier that is awake. If no carrier takes it soon, the caller or the watch
+   * wakes one.
+   */
+  private void addForAwake(Runnable entry) {
+    sharedQueue.add(entry);
+    watch.wake();
+  }
+
+  @Override
+  public void wakeForEntry() {
+    if (!sharedQueue.isEmpty()) wakeCarrier();
   }
 
   @Override

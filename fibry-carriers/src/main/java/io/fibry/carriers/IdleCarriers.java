@@ -50,6 +50,11 @@ final class IdleCarriers {
     return sleeping.get() > 0 && searching.get() == 0;
   }
 
+  /** Returns whether a carrier runs an entry or searches. */
+  boolean hasAwake(int carriers) {
+    return sleeping.get() < carriers;
+  }
+
   /** Returns whether no carrier is free to take an entry. */
   boolean isEmpty() {
     return sleeping.get() == 0 && searching.get() == 0;

@@ -128,12 +128,12 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
 
   @Override
   public <Q extends Object, R> CompletableFuture<R> sendMessageReturn(Request<Q, R> request) {
-    return (CompletableFuture<R>) request(Objects.requireNonNull(request, "request"), Deadline.NONE, false, true);
+    return (CompletableFuture<R>) request(Objects.requireNonNull(request, "request"), Deadline.NONE, true);
   }
 
   @Override
   public CompletableFuture<Object> sendMessageReturn(Object message) {
-    return request(message, Deadline.NONE, false, false);
+    return request(message, Deadline.NONE, false);
   }
 
   @Override
@@ -148,22 +148,20 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
 
   private CompletableFuture<Object> request(Object message, Duration limit, boolean declaresType) {
     var deadline = Deadline.of(owner().options().scheduler(), limit);
-    var request = request(message, deadline, false, declaresType);
+    var request = request(message, deadline, declaresType);
     request.startLimit(message, deadline);
     return request;
   }
 
   @Override
   public <R> CompletableFuture<R> execFuture(Handler.Returning<Object, R> code) {
-    return (CompletableFuture<R>) request(Objects.requireNonNull(code, "code"), Deadline.NONE, false, false);
+    return (CompletableFuture<R>) request(Objects.requireNonNull(code, "code"), Deadline.NONE, false);
   }
 
-  private RequestFuture<Object> request(Object message, Deadline deadline, boolean isBlocking, boolean declaresType) {
+  private RequestFuture<Object> request(Object message, Deadline deadline, boolean declaresType) {
     Objects.requireNonNull(message, "message");
-    var request = isBlocking
-        ? new RequestFuture<Object>(this, message, baggageOfAsk(EngineMessage.unwrap(message)), true)
-        : AskChainLocals.everUsed ? RequestFuture.Observed.ofSent(this, message, baggage(message))
-            : new RequestFuture<Object>(this, message, baggage(message), false);
+    var request = AskChainLocals.everUsed ? RequestFuture.Observed.ofSent(this, message, baggage(message))
+        : new RequestFuture<Object>(this, message, baggage(message), false);
     request.hasDeclaredType = declaresType;
     send(request, message, deadline);
     return request;
@@ -219,17 +217,25 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
     Wait.checkMayWait(this, message);
     if (deadline.isZero()) throw RequestFailures.tooLate(this, message, deadline);
     var event = JfrEvents.beginAsk();
-    var spin = AnswerSpin.isPossible() && hasEmptyQueue() ? behavior : null; // read before the send
-    if (event == null) return request(message, deadline, true, false).await(message, deadline, asker, spin);
+    if (event == null) return sendAndWait(message, message, deadline, asker);
     Throwable failure = null;
     try {
-      return request(message, deadline, true, false).await(message, deadline, asker, spin);
+      return sendAndWait(message, message, deadline, asker);
     } catch (Throwable thrown) {
       failure = thrown;
       throw thrown;
     } finally {
       JfrEvents.endAsk(event, this, message, failure);
     }
+  }
+
+  /** Sends a request and waits for the answer. {@code shown} is the message that texts show. */
+  private Object sendAndWait(Object message, Object shown, Deadline deadline, WaitingHandler asker) {
+    Objects.requireNonNull(message, "message");
+    var request = new RequestFuture<Object>(this, message, baggageOfAsk(EngineMessage.unwrap(message)), true);
+    request.hasSpinningAsker = AnswerSpin.isPossible() && hasEmptyQueue() && behavior.isSpinDue();
+    send(request, message, deadline);
+    return request.await(shown, deadline, asker, behavior);
   }
 
   @Override
@@ -264,7 +270,7 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
   public void execAndWait(Handler<Object> code) {
     Objects.requireNonNull(code, "code");
     Wait.checkMayWait(this, code);
-    request(new AwaitedSinkTask(code), Deadline.NONE, true, false).await(code, Deadline.NONE, WaitingHandler.current());
+    sendAndWait(new AwaitedSinkTask(code), code, Deadline.NONE, WaitingHandler.current());
   }
 
   @Override

@@ -14,6 +14,15 @@ public interface CarriedDrain extends Runnable {
   }
 
   /**
+   * Returns whether the caller of {@link FiberCarriers#run} spins for the answer of this drain, and
+   * then calls {@link FiberCarriers#wakeForEntry}. So a carrier that is awake may take the drain
+   * soon, and no other carrier need be woken for it.
+   */
+  default boolean hasSpinningAsker() {
+    return false;
+  }
+
+  /**
    * Detaches the drain from its thread, and clears the interrupt flag. Called on this thread after
    * the drain was run, before the thread runs another drain or waits.
    */

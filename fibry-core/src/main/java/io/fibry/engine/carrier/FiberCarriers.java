@@ -18,6 +18,12 @@ public interface FiberCarriers {
   /** Yields the caller's virtual thread, which should continue on the same carrier. */
   void yieldNear();
 
+  /**
+   * Wakes a carrier if an entry waits that any carrier may take. Called by an asker that has spun
+   * without an answer ({@link CarriedDrain#hasSpinningAsker}).
+   */
+  void wakeForEntry();
+
   /** Returns whether the caller runs on one of these carriers. */
   boolean runsCaller();
 

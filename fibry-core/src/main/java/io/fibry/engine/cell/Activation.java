@@ -213,6 +213,11 @@ final class Activation extends HandlerContext implements WokenDrain {
   }
 
   @Override
+  public boolean hasSpinningAsker() {
+    return node instanceof RequestFuture<?> request && request.hasSpinningAsker;
+  }
+
+  @Override
   public boolean isNear() {
     return cell.isNearSenders();
   }

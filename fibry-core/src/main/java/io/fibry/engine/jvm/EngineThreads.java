@@ -81,6 +81,11 @@ public final class EngineThreads {
     return usesCarriers() && !CARRIERS.runsCaller();
   }
 
+  /** Wakes a carrier if a drain waits for one. Called after {@link #isCallerOffCarriers} was true. */
+  public static void wakeCarrierForEntry() {
+    CARRIERS.wakeForEntry();
+  }
+
   /** Unparks the thread, which should continue on the carrier of the caller. */
   public static void unparkNear(Thread thread) {
     if (usesCarriers()) CARRIERS.unparkNear(thread);

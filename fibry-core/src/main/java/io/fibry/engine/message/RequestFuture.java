@@ -98,6 +98,9 @@ public sealed class RequestFuture<R> extends AnswerFuture<R> implements AnswerLi
   // whether the asker expects an answer of the type that the request declares; written before the
   // offer
   public boolean hasDeclaredType;
+  // whether the asker will spin, and then wakes a carrier if none takes the request; written before
+  // the offer
+  public boolean hasSpinningAsker;
   // whether `ask` made the request. No user sees the future of such a request, and after a failure
   // its value is a FailedResult
   private final boolean isBlocking;
@@ -276,13 +279,13 @@ public sealed class RequestFuture<R> extends AnswerFuture<R> implements AnswerLi
     return await(sentMessage, askDeadline, waiter, null);
   }
 
-  /** Waits for the answer. If {@code spin} is not null, the thread may spin before it parks. */
+  /** Waits for the answer. If {@code hasSpinningAsker}, spins before it parks. */
   public R await(Object sentMessage, Deadline askDeadline, Wait.WaitingHandler waiter, AnswerSpin spin) {
     R answer;
     try (var wait = publishSent(sentMessage, waiter)) {
       var cycle = wait == null ? null : WaitCycle.findFor(wait);
       if (cycle != null && cancel(true)) throw cycle.exception();
-      if (spin != null) spin.await(this); // first, because a wait that parks adds its limit to the sweep
+      if (hasSpinningAsker) spin.await(this); // first, because a wait that parks adds its limit to the sweep
       answer = askDeadline.get(this);
     } catch (InterruptedException | CancellationException interrupt) {
       // a CancellationException: this thread was interrupted while it waited for space in the

@@ -17,9 +17,15 @@ import java.util.concurrent.Future;
  * the answer lowers the level. So if fewer than half of the spins succeed, nearly all waits park at
  * once. One wait of 513 spins for a slow actor.
  *
+ * <p><b>One carrier.</b> While a carrier is awake, the request of an asker that spins wakes no
+ * other carrier. A second carrier would cost the asker a system call. Moreover, the first carrier
+ * would then sleep, because the second searches for it, and the next request would wait for its
+ * wake-up. If the awake carrier is busy for longer than the spin, the asker wakes another one.
+ *
  * <p><b>Why safe.</b> A spin only reads. An asker that gets no answer then parks as it would park
- * without the spin, so no wake-up is lost. The estimate is a plain field. A lost update of racing
- * askers only causes or prevents a few spins.
+ * without the spin, so no wake-up is lost. If the asker ends before it has woken a carrier, the
+ * watch of the carriers finds the waiting drain. The estimate is a plain field. A lost update of
+ * racing askers only causes or prevents a few spins.
  */
 public abstract class AnswerSpin {
   private static final long MAX_NANOS = 5_000;
@@ -38,13 +44,23 @@ public abstract class AnswerSpin {
   }
 
   /**
+   * Returns whether the asker of the next request should spin. Returns false, and counts the wait,
+   * if the estimate says that the answer comes late.
+   */
+  public final boolean isSpinDue() {
+    if (isDue(estimate)) return true;
+    estimate--;
+    return false;
+  }
+
+  /**
    * Spins until the request is done or the thread is interrupted, for {@link #MAX_NANOS} at most.
-   * Returns at once if the estimate says that the answer comes late.
+   * Then wakes a carrier if none has taken the request.
    */
   public final void await(Future<?> request) {
-    if (request.isDone()) return;
-    if (isDue(estimate)) estimate = afterSpin(estimate, spin(request, Thread.currentThread(), MAX_NANOS));
-    else estimate--;
+    boolean isAnswered = spin(request, Thread.currentThread(), MAX_NANOS);
+    estimate = afterSpin(estimate, isAnswered);
+    if (!isAnswered) EngineThreads.wakeCarrierForEntry();
   }
 
   /** Returns whether the request is done. */
