@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalDouble;
+import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -20,16 +21,21 @@ final class CarrierPage {
   static final String JDK = "fibry, JDK's scheduler";
   static final String CARRIERS = "fibry, carriers";
   private static final String PREFIX = "carriers-"; // of the results' names
+  private static final String UNPARKS = "unparks";
+  private static final String ASK = "ask-actor";
+  private static final String ASK_HAND = "ask-hand";
+  private static final String ASK_HAND_DRAIN = "ask-hand-drain";
 
-  private static final List<String> FRONT_PAGE = List.of("ask-actor", "ask-fiber", "ask-thread", "idle", "senders-8",
-      "hand-over", "bounded-1024", "queues", "compute-4", "compute-1000");
+  private static final List<String> FRONT_PAGE =
+      List.of(ASK, "ask-fiber", "ask-thread", "idle", "senders-8", "hand-over",
+          "bounded-1024", "queues", "compute-4", "compute-1000");
 
   private static final String ONE_CARRIER =
       "A carrier wakes another one only for a backlog of 15 µs, so one carrier may do all the work.";
   private static final String QUEUED_HAND_OVER = "On both schedulers a thread runs the woken actor next. On carriers, "
       + "the actor passes through a queue that other carriers may steal from.";
-  private static final String OTHER_SCHEDULER = "No carrier runs the asker. If it spins for too short a time, request "
-      + "and answer must each wake a thread of the other scheduler.";
+  private static final String OTHER_SCHEDULER = "No carrier runs the asker. If its spin ends before the "
+      + "answer comes, request and answer must each wake a thread of the other scheduler.";
   /** Why carriers may be slower, by the beginning of the name of a question. */
   private static final Map<String, String> REASONS = Map.ofEntries(
       Map.entry("ask-thread", OTHER_SCHEDULER), Map.entry("ask-platform", OTHER_SCHEDULER),
@@ -93,18 +99,27 @@ final class CarrierPage {
         ## Where carriers are slower
 
         %s
+        %s"""
+        .formatted(environment.environment(), environment.date(),
+            rows.stream().map(Row::text).collect(Collectors.joining()),
+            losses.isEmpty() ? "In no row by more than 5 %." : reasons(losses), parts(rows));
+  }
+
+  /** Returns a section that compares an {@code ask} with its parts; an empty text if a row is missing. */
+  private static String parts(List<Row> rows) {
+    var nanos =
+        rows.stream().collect(Collectors.toMap(Row::name, row -> row.carriers.median(), (first, next) -> first));
+    if (!nanos.keySet().containsAll(List.of(UNPARKS, ASK, ASK_HAND, ASK_HAND_DRAIN))) return "";
+    UnaryOperator<String> ratio = name -> ResultRow.readable(nanos.get(name) / nanos.get(UNPARKS));
+    return """
 
         ## The parts of an `ask`
 
         Two virtual threads on carriers that unpark each other are the unit. A request by hand to a virtual thread \
-        with a mailbox takes 1.14 (`ask-hand`). If a drain answers that ends each time, as that of an actor, it takes \
-        1.4 (`ask-hand-drain`), and an `ask` 1.8 to 1.9. The rest is for limits, cycles of waits, kills and counts. So \
-        1.2 cannot be reached with a drain that ends. The ratios are medians of three processes in turns, beside \
-        other programs.
-        """
-        .formatted(environment.environment(), environment.date(),
-            rows.stream().map(Row::text).collect(Collectors.joining()),
-            losses.isEmpty() ? "In no row by more than 5 %." : reasons(losses));
+        with a mailbox takes %s. If a drain answers that ends each time, as that of an actor, it takes %s, and an \
+        `ask` takes %s. The difference between the last two is for limits, cycles of waits, kills and counts. The aim \
+        for an `ask` is 1.2.
+        """.formatted(ratio.apply(ASK_HAND), ratio.apply(ASK_HAND_DRAIN), ratio.apply(ASK));
   }
 
   private static String reasons(List<Row> losses) {
@@ -161,6 +176,10 @@ final class CarrierPage {
 
     private double ratio() {
       return jdk().costAgainst(carriers);
+    }
+
+    private String name() {
+      return result.question().substring(PREFIX.length());
     }
 
     private String title() {
