@@ -105,7 +105,7 @@ final class CarrierPage {
             losses.isEmpty() ? "In no row by more than 5 %." : reasons(losses), parts(rows));
   }
 
-  /** Returns a section that compares an {@code ask} with its parts; an empty text if a row is missing. */
+  /** Returns a section that compares an {@code ask} with its parts; empty if a row is missing. */
   private static String parts(List<Row> rows) {
     var nanos =
         rows.stream().collect(Collectors.toMap(Row::name, row -> row.carriers.median(), (first, next) -> first));

@@ -233,7 +233,7 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
   private Object sendAndWait(Object message, Object shown, Deadline deadline, WaitingHandler asker) {
     Objects.requireNonNull(message, "message");
     var request = new RequestFuture<Object>(this, message, baggageOfAsk(EngineMessage.unwrap(message)), true);
-    request.hasSpinningAsker = AnswerSpin.isPossible() && hasEmptyQueue() && behavior.isSpinDue();
+    if (AnswerSpin.isPossible() && hasEmptyQueue() && behavior.isSpinDue()) request.letAskerSpin();
     send(request, message, deadline);
     return request.await(shown, deadline, asker, behavior);
   }

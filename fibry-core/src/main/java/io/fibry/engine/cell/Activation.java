@@ -214,7 +214,7 @@ final class Activation extends HandlerContext implements WokenDrain {
 
   @Override
   public boolean hasSpinningAsker() {
-    return node instanceof RequestFuture<?> request && request.hasSpinningAsker;
+    return node instanceof RequestFuture<?> request && request.hasSpinningAsker();
   }
 
   @Override

@@ -81,7 +81,9 @@ public final class EngineThreads {
     return usesCarriers() && !CARRIERS.runsCaller();
   }
 
-  /** Wakes a carrier if a drain waits for one. Called after {@link #isCallerOffCarriers} was true. */
+  /**
+   * Wakes a carrier if a drain waits for one. Called after {@link #isCallerOffCarriers} was true.
+   */
   public static void wakeCarrierForEntry() {
     CARRIERS.wakeForEntry();
   }

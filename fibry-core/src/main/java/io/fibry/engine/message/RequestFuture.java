@@ -66,6 +66,10 @@ public sealed class RequestFuture<R> extends AnswerFuture<R> implements AnswerLi
   private static final byte SETTLED = 2;
   private static final byte CHAINED = 4;
   private static final byte CALLBACKS_RUN = 8; // a thread that chains code need not wait
+  // values of `asker`
+  private static final byte HAS_FUTURE = 0;
+  private static final byte PARKS = 1;
+  private static final byte SPINS = 2;
   private static final VarHandle STATE = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "state",
       VarHandle.class, RequestFuture.class, byte.class);
   private static final VarHandle WAITER = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "waiter",
@@ -98,22 +102,34 @@ public sealed class RequestFuture<R> extends AnswerFuture<R> implements AnswerLi
   // whether the asker expects an answer of the type that the request declares; written before the
   // offer
   public boolean hasDeclaredType;
-  // whether the asker will spin, and then wakes a carrier if none takes the request; written before
-  // the offer
-  public boolean hasSpinningAsker;
-  // whether `ask` made the request. No user sees the future of such a request, and after a failure
-  // its value is a FailedResult
-  private final boolean isBlocking;
+  // whether `ask` made the request, and whether its thread spins before it parks, and then wakes a
+  // carrier if none has taken the request. One byte, because a field more would make the request 8
+  // bytes larger. No user sees the future of an `ask`, and after a failure its value is a
+  // FailedResult. Written before the offer
+  private byte asker;
 
   RequestFuture(Recipient recipient, Object message, Baggage baggage) {
     this(recipient, message, baggage, false);
   }
 
   public RequestFuture(Recipient recipient, Object message, Baggage baggage, boolean isBlocking) {
-    this.isBlocking = isBlocking;
+    this.asker = isBlocking ? PARKS : HAS_FUTURE;
     this.recipient = recipient;
     this.messageOrSettler = message;
     this.baggage = baggage;
+  }
+
+  private boolean isBlocking() {
+    return asker != HAS_FUTURE;
+  }
+
+  /** Called by {@code ask} before the offer. */
+  public void letAskerSpin() {
+    asker = SPINS;
+  }
+
+  public boolean hasSpinningAsker() {
+    return asker == SPINS;
   }
 
   public Object message() {
@@ -201,7 +217,7 @@ public sealed class RequestFuture<R> extends AnswerFuture<R> implements AnswerLi
    * started for it.
    */
   public void fulfill(Object value, Throwable failure) {
-    settle(value, failure, !isBlocking);
+    settle(value, failure, !isBlocking());
   }
 
   @SuppressWarnings("unchecked") // `ask` and `reply` check the type
@@ -233,7 +249,7 @@ public sealed class RequestFuture<R> extends AnswerFuture<R> implements AnswerLi
   @SuppressWarnings("unchecked") // `await` expects a FailedResult
   void set(R value, Throwable failure) {
     endLimit();
-    if (failure == null || isBlocking)
+    if (failure == null || isBlocking())
       super.complete(failure == null ? value : (R) RequestFailures.failedResult(failure));
     // wrapped, because an unwrapped CancellationException would count as a cancel of the request,
     // and `get` would unwrap a CompletionException
@@ -279,13 +295,13 @@ public sealed class RequestFuture<R> extends AnswerFuture<R> implements AnswerLi
     return await(sentMessage, askDeadline, waiter, null);
   }
 
-  /** Waits for the answer. If {@code hasSpinningAsker}, spins before it parks. */
+  /** Waits for the answer. The thread spins first if {@link #hasSpinningAsker} returns true. */
   public R await(Object sentMessage, Deadline askDeadline, Wait.WaitingHandler waiter, AnswerSpin spin) {
     R answer;
     try (var wait = publishSent(sentMessage, waiter)) {
       var cycle = wait == null ? null : WaitCycle.findFor(wait);
       if (cycle != null && cancel(true)) throw cycle.exception();
-      if (hasSpinningAsker) spin.await(this); // first, because a wait that parks adds its limit to the sweep
+      if (hasSpinningAsker()) spin.await(this); // first, because a wait that parks adds its limit to the sweep
       answer = askDeadline.get(this);
     } catch (InterruptedException | CancellationException interrupt) {
       // a CancellationException: this thread was interrupted while it waited for space in the
@@ -365,12 +381,12 @@ public sealed class RequestFuture<R> extends AnswerFuture<R> implements AnswerLi
 
   private void endLimit() {
     var answerDeadline = deadline;
-    if (answerDeadline != null && !isBlocking) answerDeadline.cancelExpiry();
+    if (answerDeadline != null && !isBlocking()) answerDeadline.cancelExpiry();
   }
 
   /** Expires the request, because its mailbox had no space for it in time. */
   public void expire(Object sentMessage) {
-    if (isBlocking) expire();
+    if (isBlocking()) expire();
     else expire(sentMessage, deadline);
   }
 
@@ -412,7 +428,7 @@ public sealed class RequestFuture<R> extends AnswerFuture<R> implements AnswerLi
   /** Cancels the request on another thread, because a user may have chained code to it. */
   @Override
   public void cancelUnlessBegun() {
-    if (!isBlocking && !isBegun()) runOffThread(() -> cancel(false));
+    if (!isBlocking() && !isBegun()) runOffThread(() -> cancel(false));
   }
 
   /** Fails the request if it has not begun, because the actor has ended. */
@@ -473,7 +489,7 @@ public sealed class RequestFuture<R> extends AnswerFuture<R> implements AnswerLi
    * calling thread runs the chained callbacks. If the actor has stopped, another thread runs them.
    */
   private void runCompletion(Reason reason, Completion<R> completion) {
-    if (reason != Reason.UNDELIVERED || isBlocking || getNumberOfDependents() == 0) completion.run();
+    if (reason != Reason.UNDELIVERED || isBlocking() || getNumberOfDependents() == 0) completion.run();
     else try {
       runOffThread(completion);
     } catch (Throwable noThread) {

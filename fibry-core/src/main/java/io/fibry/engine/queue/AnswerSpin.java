@@ -55,7 +55,7 @@ public abstract class AnswerSpin {
 
   /**
    * Spins until the request is done or the thread is interrupted, for {@link #MAX_NANOS} at most.
-   * Then wakes a carrier if none has taken the request.
+   * Without an answer, wakes a carrier if none has taken the request.
    */
   public final void await(Future<?> request) {
     boolean isAnswered = spin(request, Thread.currentThread(), MAX_NANOS);
