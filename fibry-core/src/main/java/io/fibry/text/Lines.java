@@ -3,6 +3,8 @@ package io.fibry.text;
 /** Makes texts of one line from objects, texts and exceptions of users, for logs and exceptions. */
 public final class Lines {
   private static final int MAX_LENGTH = 200; // characters
+  // characters of an exception: its text may contain texts of messages, and end with a line of code
+  private static final int MAX_EXCEPTION_LENGTH = 2_000;
   private static final int CUT_MARK_LENGTH = 20; // about the length of "… (12345 characters)"
   private static final int LINE_SEPARATOR = 0x2028;
   private static final int PARAGRAPH_SEPARATOR = 0x2029;
@@ -10,13 +12,14 @@ public final class Lines {
   private Lines() {}
 
   /**
-   * Returns an object as one line of at most about 200 characters; a string is in quotes. The
+   * Returns an object as one line of at most about 200 characters; a string is in quotes. The text
+   * of an exception may have 2,000 characters, because its end may say where the cause is. The
    * object's toString runs on the current thread.
    */
   public static String text(Object object) {
     try {
       return object instanceof CharSequence text ? '"' + line(text.toString()).replace("\"", "\\\"") + '"'
-          : line(String.valueOf(object));
+          : line(String.valueOf(object), object instanceof Throwable ? MAX_EXCEPTION_LENGTH : MAX_LENGTH);
     } catch (Throwable failure) { // also a StackOverflowError, if toString methods call each other
       return describeFailed(object, "toString", failure);
     }
@@ -24,8 +27,12 @@ public final class Lines {
 
   /** Returns a text as one line of at most about 200 characters. */
   public static String line(String text) {
-    if (text.length() <= MAX_LENGTH + CUT_MARK_LENGTH) return escaped(text);
-    int end = Character.isHighSurrogate(text.charAt(MAX_LENGTH - 1)) ? MAX_LENGTH - 1 : MAX_LENGTH;
+    return line(text, MAX_LENGTH);
+  }
+
+  private static String line(String text, int maxLength) {
+    if (text.length() <= maxLength + CUT_MARK_LENGTH) return escaped(text);
+    int end = Character.isHighSurrogate(text.charAt(maxLength - 1)) ? maxLength - 1 : maxLength;
     return escaped(text.substring(0, end)) + "… (" + text.length() + " characters)";
   }
 

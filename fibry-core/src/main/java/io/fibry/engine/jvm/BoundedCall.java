@@ -14,7 +14,7 @@ import java.util.function.Supplier;
  */
 final class BoundedCall<T> extends CompletableFuture<T> implements Runnable {
   private static final int LIMIT_MILLIS = 50;
-  private static final int RUNNING_LIMIT_MILLIS = 1_000;
+  static final int RUNNING_LIMIT_MILLIS = 1_000;
   // before Java 24, a fiber that waits for a monitor occupies its carrier
   private static final boolean USE_FIBERS = Runtime.version().feature() >= 24;
   // how long only platform threads are used after a fiber found no carrier

@@ -1,7 +1,6 @@
 package io.fibry.engine.jvm;
 
 import io.fibry.text.Lines;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /** Describes messages as texts of one line, whatever characters they contain. */
 public final class MessageTexts {
@@ -14,24 +13,24 @@ public final class MessageTexts {
   /** A placeholder for the text of the reason why an actor ended. */
   public static final String REASON = "\2";
 
-  private static final int MAX_UNFINISHED = 4; // unfinished toString calls for each class of messages
-  // How many toString calls have not returned, by the class of the message
-  private static final ClassValue<AtomicInteger> UNFINISHED = new ClassValue<>() {
+  private static final ClassValue<TextCalls> CALLS = new ClassValue<>() { // by the class of the message
     @Override
-    protected AtomicInteger computeValue(Class<?> type) {
-      return new AtomicInteger();
+    protected TextCalls computeValue(Class<?> type) {
+      return new TextCalls();
     }
   };
 
   /**
-   * Whether only methods of the JDK make the text of an exception of this class. This is true of
-   * most exception classes.
+   * Whether only methods of the JDK and of {@code RequestException} make the text of an exception
+   * of this class. This is true of most exception classes. A {@code RequestException} describes its
+   * request by this class, so it bounds the call of user code itself.
    */
-  private static final ClassValue<Boolean> SHOWN_BY_JDK = new ClassValue<>() {
+  private static final ClassValue<Boolean> SHOWN_BY_LIBRARY = new ClassValue<>() {
     @Override
     protected Boolean computeValue(Class<?> type) {
       try {
-        return isOfJdk(type, "toString") && isOfJdk(type, "getLocalizedMessage") && isOfJdk(type, "getMessage");
+        return isOfLibrary(type, "toString") && isOfLibrary(type, "getLocalizedMessage")
+            && isOfLibrary(type, "getMessage");
       } catch (Throwable lookupFailure) {
         return false;
       }
@@ -44,7 +43,8 @@ public final class MessageTexts {
    * Returns the text of a message, cut if it is long, with strings in quotes; throws nothing. A
    * {@code toString} is user code, and may wait for a lock that a handler holds forever. So {@code
    * toString} runs on a thread of its own, and this method waits for the text for 50 ms, or for a
-   * second while {@code toString} computes.
+   * second while {@code toString} computes. For a class of messages, four calls run at a time.
+   * Another call first waits for the end of one of them, for at most a second.
    */
   public static String describe(Object message) {
     return isSafeToPrint(message) ? Lines.text(message) : describeBounded(message);
@@ -81,19 +81,20 @@ public final class MessageTexts {
     return message == null || message instanceof String || message instanceof Boolean || message instanceof Character
         || message instanceof Class
         || message instanceof Number && message.getClass().getName().startsWith("java.lang.")
-        || message instanceof Throwable && SHOWN_BY_JDK.get(message.getClass());
+        || message instanceof Throwable && SHOWN_BY_LIBRARY.get(message.getClass());
   }
 
-  private static boolean isOfJdk(Class<?> type, String method) throws NoSuchMethodException {
-    var loader = type.getMethod(method).getDeclaringClass().getClassLoader();
-    return loader == null || loader == ClassLoader.getPlatformClassLoader();
+  private static boolean isOfLibrary(Class<?> type, String method) throws NoSuchMethodException {
+    var owner = type.getMethod(method).getDeclaringClass();
+    var loader = owner.getClassLoader();
+    return loader == null || loader == ClassLoader.getPlatformClassLoader()
+        || loader == MessageTexts.class.getClassLoader() && owner.getName().equals("io.fibry.RequestException");
   }
 
   private static String describeBounded(Object message) {
-    var unfinishedCalls = UNFINISHED.get(message.getClass());
-    if (unfinishedCalls.get() >= MAX_UNFINISHED) return unfinishedText(message);
-    unfinishedCalls.incrementAndGet();
-    String text = BoundedCall.run(() -> Lines.text(message), unfinishedCalls::decrementAndGet).getNow(null);
+    var calls = CALLS.get(message.getClass());
+    if (!calls.begin()) return unfinishedText(message);
+    String text = BoundedCall.run(() -> Lines.text(message), calls::end).getNow(null);
     return text == null ? unfinishedText(message) : text;
   }
 
