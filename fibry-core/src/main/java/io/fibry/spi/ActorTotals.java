@@ -35,8 +35,9 @@ public interface ActorTotals extends AutoCloseable {
    * waiting, as {@link io.fibry.ActorStats#oldestWaiting} explains; zero if no message waits
    * @param oldestWaitingActor the actor for which that message waits; empty if the time is zero
    * @param busyFor how long the actor that has been busy for longest has been handling its current
-   * message or step; zero if all are idle
-   * @param busiestActor the actor that has been busy for longest; empty if all are idle
+   * message or step. Leaves out an actor whose handler waits for another actor of these sums, while
+   * that actor has work, because that actor is the cause. Zero if there is none
+   * @param busiestActor the actor that this time belongs to; empty if the time is zero
    * @param worstFailing the actor that has failed most in the last minutes; empty if none has
    * @param worstRefusing the actor that has refused most in the last minutes; empty if none has
    * @param worstRestarting the actor that has restarted most in the last minutes; empty if none has

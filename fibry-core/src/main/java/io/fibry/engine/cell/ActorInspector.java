@@ -129,6 +129,13 @@ public final class ActorInspector {
         : new BusyTime(cell, Math.max(1, nanoTime(drain) - firstSeen.startNanos()), firstSeen.isStartRecorded());
   }
 
+  /** Returns the actor for which the handler of a cell waits. Returns null if it waits for none. */
+  public static Cell awaitedActor(Cell cell) {
+    var drain = cell.drain();
+    var wait = drain == null ? null : drain.currentWait();
+    return wait != null && wait.target() instanceof Cell target ? target.publicCell() : null;
+  }
+
   /** Returns how often the actor, or a worker of the pool, has been restarted. */
   public static long restarted(Cell cell) {
     var recovery = cell.recoveryOrNull();

@@ -322,6 +322,11 @@ public final class Wait implements AutoCloseable {
     return waiter == null ? target : waiter.actor();
   }
 
+  /** Returns the actor for which the handler waits. */
+  public WaitTarget target() {
+    return target;
+  }
+
   /** Returns the name of the actor for which the handler waits. */
   public String targetName() {
     return target.name();

@@ -8,8 +8,10 @@ import io.fibry.spi.ActorTotals;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
@@ -111,6 +113,37 @@ final class NamedTotals implements ActorTotals {
     }
   }
 
+  /**
+   * Tells actors that are late themselves from actors that only wait for another actor of the sums.
+   */
+  private static final class Causes {
+    private final ActorNames names;
+    private final List<Cell> cells; // of the scope, with or without a sum
+    private Set<Cell> members; // the same cells; null until needed
+
+    Causes(ActorNames names, List<Cell> cells) {
+      this.names = names;
+      this.cells = cells;
+    }
+
+    /**
+     * Returns whether the handler waits for an actor that has a sum and has work: it is busy or
+     * suspended, or messages wait for it. That actor shows the cause. If it has no work, for
+     * example because it has promised its answer for later, only the waiting actor shows the
+     * problem.
+     */
+    boolean isHeldUp(Cell worker) {
+      var awaited = ActorInspector.awaitedActor(worker);
+      if (awaited == null || indexOf(names, awaited) < 0) return false;
+      if (members == null) members = new HashSet<>(cells);
+      if (!members.contains(awaited)) return false;
+      for (var candidate : awaited.workersAndSelf())
+        if (candidate.isSuspended() || candidate != worker && ActorInspector.busyTime(candidate).nanos() > 0)
+          return true;
+      return awaited.countQueued(1) > 0;
+    }
+  }
+
   NamedTotals(MemberScope scope, ActorNames names) {
     this.scope = scope;
     this.names = names;
@@ -161,6 +194,10 @@ final class NamedTotals implements ActorTotals {
   }
 
   private int indexOf(Cell cell) {
+    return indexOf(names, cell);
+  }
+
+  private static int indexOf(ActorNames names, Cell cell) {
     String label = cell.label();
     return label == null ? -1 : names.indexOf(label);
   }
@@ -184,6 +221,7 @@ final class NamedTotals implements ActorTotals {
     var busiest = forNames(Maximum::new).toList();
     var maxQueued = forNames(Maximum::new).toList();
     var mostSuspended = forNames(Maximum::new).toList();
+    var causes = new Causes(names, cells);
     worst.beginRead();
     growing.beginRead();
     for (var cell : cells) {
@@ -199,7 +237,8 @@ final class NamedTotals implements ActorTotals {
       oldest.get(index).add(cell, QueueAges.observe(cell));
       int suspendedWorkers = 0;
       for (var worker : cell.workersAndSelf()) {
-        busiest.get(index).add(cell, ActorInspector.busyTime(worker).nanos());
+        long busyNanos = ActorInspector.busyTime(worker).nanos();
+        if (busyNanos > busiest.get(index).amount && !causes.isHeldUp(worker)) busiest.get(index).add(cell, busyNanos);
         if (worker.isSuspended()) suspendedWorkers++;
       }
       suspended[index] += suspendedWorkers;

@@ -34,7 +34,8 @@ import java.util.function.ToLongFunction;
  * the actor whose mailbox has grown most in five minutes, while it grows, and
  * {@code fibry.actor.max.queued} the actor for which most messages wait; both from 100 messages on.
  * The gauge {@code fibry.actor.max.suspended} names a suspended actor. So there is at most one
- * gauge of each kind for each name that is given, and an alert names the actor.
+ * gauge of each kind for each name that is given, and an alert names the actor. An actor that waits
+ * for another actor of these meters does not count as busy while that actor has work.
  *
  * <p>A name that ends in {@code *} has one meter for all actors whose name begins so. An actor
  * belongs to the first name that matches. Thus the number of meters does not grow with the number
@@ -101,7 +102,8 @@ public final class ActorMeters implements MeterBinder, AutoCloseable {
     meters.gauge("living", "Actors that have not ended", Total::living);
     meters.gauge("waiting", "Messages that wait for these actors", Total::queued);
     meters.time("oldest.waiting", "How long at least the oldest of these messages has waited", Total::oldestWaiting);
-    meters.time("busy", "The longest time for which one of these actors has handled its message or step",
+    meters.time("busy",
+        "The longest time of one of these actors on its message or step, without waits for another busy actor",
         Total::busyFor);
   }
 

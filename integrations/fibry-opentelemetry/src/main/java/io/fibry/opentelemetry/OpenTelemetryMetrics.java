@@ -189,7 +189,7 @@ public final class OpenTelemetryMetrics implements AutoCloseable {
         .secondGauges("fibry.actor.oldest.waiting", "How long at least the oldest of these messages has waited",
             (sums, gauge) -> sums.forEach(sum -> gauge.record(seconds(sum.oldestWaiting()), byName.get(sum.name()))))
         .secondGauges("fibry.actor.busy",
-            "The longest time for which one of these actors has handled its message or step",
+            "The longest time of one of these actors on its message or step, without waits for another busy actor",
             (sums, gauge) -> sums.forEach(sum -> gauge.record(seconds(sum.busyFor()), byName.get(sum.name()))))
         .secondGauges("fibry.actor.max.busy",
             "How long the actor of this name has handled its message or step, from 10 s on",
