@@ -14,6 +14,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -27,19 +28,8 @@ import tools.jackson.databind.ObjectMapper;
  * exist.
  */
 class MonitoringFilesTest {
-  private static final Path RULES = Path.of("prometheus/rules.yml");
   private static final Path DASHBOARD = Path.of("grafana/fibry.json");
   private static final Path README = Path.of("README.md");
-  private static final Pattern RULE = Pattern.compile("""
-       {6}- alert: (\\w+)
-       {8}expr: ([^\\n]+)
-       {8}for: (\\d+)m
-       {8}labels:
-       {10}severity: (?:page|ticket)
-       {8}annotations:
-       {10}summary: "([^"\\n]+)"
-       {10}action: "([^"\\n]+)"
-      """);
   private static final Pattern VALUE_OF_LABEL = Pattern.compile("\\{\\{ ?(?:\\$labels\\.)?(\\w+) ?}}");
   private static final Pattern LABEL_OF_RULE = Pattern.compile("\\$labels\\.(\\w+)");
   private static final Pattern QUERY_OF_RULE = Pattern.compile("\\{\\{ range printf `([^`]+)` ([^|]+) \\| query }}");
@@ -55,8 +45,6 @@ class MonitoringFilesTest {
 
   @TempDir
   Path folder;
-
-  private record Rule(String alert, String expression, int minutes, String summary, String action) {}
 
   private interface Check {
     void run(PromQl promQl) throws Exception;
@@ -80,34 +68,19 @@ class MonitoringFilesTest {
     });
   }
 
-  private static List<Rule> rules() throws Exception {
-    var text = Files.readString(RULES);
-    int start = text.indexOf("      - alert");
-    var rules = new ArrayList<Rule>();
-    var matcher = RULE.matcher(text).region(start, text.length());
-    while (matcher.lookingAt()) {
-      rules.add(new Rule(matcher.group(1), matcher.group(2), Integer.parseInt(matcher.group(3)), matcher.group(4),
-          matcher.group(5)));
-      matcher.region(matcher.end(), text.length());
-    }
-    assertEquals("", text.substring(matcher.regionStart()), "the text after the last rule that this test can read");
-    assertTrue(text.substring(0, start).endsWith("\ngroups:\n  - name: fibry\n    rules:\n"), text.substring(0, start));
-    return rules;
-  }
-
-  private static Rule rule(String alert) throws Exception {
-    return rules().stream().filter(rule -> rule.alert.equals(alert)).findFirst().orElseThrow();
+  private static AlertRule rule(String alert) throws Exception {
+    return AlertRule.all().stream().filter(rule -> rule.alert().equals(alert)).findFirst().orElseThrow();
   }
 
   @Test
   void alertsReadMetersThatExist() throws Exception {
     withScrape(promQl -> {
-      for (var rule : rules()) {
-        var labels = promQl.check(rule.expression);
-        assertTrue(rule.expression.matches(".* (==|[<>]=?) .*"), rule.alert + " has no limit");
-        assertTrue(labels.containsAll(List.of("job", "instance")), rule.alert + " names no process: " + labels);
-        assertEquals(List.of(), LABEL_OF_RULE.matcher(rule.summary).results().map(match -> match.group(1))
-            .filter(label -> !labels.contains(label)).toList(), rule.alert + " has " + labels);
+      for (var rule : AlertRule.all()) {
+        var labels = promQl.check(rule.expression());
+        assertTrue(rule.expression().matches(".* (==|[<>]=?) .*"), rule.alert() + " has no limit");
+        assertTrue(labels.containsAll(List.of("job", "instance")), rule.alert() + " names no process: " + labels);
+        assertEquals(List.of(), LABEL_OF_RULE.matcher(rule.summary()).results().map(match -> match.group(1))
+            .filter(label -> !labels.contains(label)).toList(), rule.alert() + " has " + labels);
       }
     });
   }
@@ -123,17 +96,17 @@ class MonitoringFilesTest {
   void alertOfActorsQueriesNameOfWorst(String alert, String gauge) throws Exception {
     withScrape(promQl -> {
       var rule = rule(alert);
-      var labels = promQl.check(rule.expression);
+      var labels = promQl.check(rule.expression());
       assertTrue(labels.contains("actor") && !labels.contains("name"), labels::toString);
-      var query = QUERY_OF_RULE.matcher(rule.summary);
-      assertTrue(query.find(), rule.summary);
+      var query = QUERY_OF_RULE.matcher(rule.summary());
+      assertTrue(query.find(), rule.summary());
       var arguments = LABEL_OF_RULE.matcher(query.group(2)).results().map(match -> match.group(1)).toList();
       assertEquals(arguments, Pattern.compile("(\\w+)=%q").matcher(query.group(1)).results()
           .map(match -> match.group(1)).toList());
       assertTrue(query.group(1).startsWith("fibry_actor_" + gauge + "{"), query.group(1));
       assertTrue(promQl.check(query.group(1).replaceAll("\\w+=%q,?", "").replace("{}", "")).contains("name"), alert);
       assertTrue(labels.containsAll(arguments), () -> labels + " instead of " + arguments);
-      assertTrue(rule.summary.contains("{{ .Labels.name }}"), alert);
+      assertTrue(rule.summary().contains("{{ .Labels.name }}"), alert);
     });
   }
 
@@ -142,7 +115,7 @@ class MonitoringFilesTest {
   @CsvSource({"FibryMessagesPileUp, max_queued", "FibryActorsSuspended, max_suspended",
     "FibryRequestsExpire, max_waiting_seconds"})
   void alertOfScopeQueriesNamesOfActors(String alert, String gauge) throws Exception {
-    var summary = rule(alert).summary;
+    var summary = rule(alert).summary();
 
     assertTrue(summary.matches(".*topk\\(\\d, fibry_actor_" + gauge
         + "\\{job=%q,instance=%q,scope=%q}\\)` \\$labels\\.job .*\\{\\{ \\.Labels\\.name }}.*"), summary);
@@ -151,10 +124,10 @@ class MonitoringFilesTest {
   /** The sum of a window of five minutes stays above its limit for minutes after the last event. */
   @Test
   void eachAlertOfWindowEndsSoonAfterItsCause() throws Exception {
-    assertEquals(List.of(), rules().stream()
-        .filter(rule -> rule.expression.matches(".*(increase|rate|delta|deriv)\\(.*"))
-        .filter(rule -> !rule.expression.matches(".* != .* offset [23]m.* unless \\(.* >= 50 and .*"))
-        .map(Rule::alert).toList());
+    assertEquals(List.of(), AlertRule.all().stream()
+        .filter(rule -> rule.expression().matches(".*(increase|rate|delta|deriv)\\(.*"))
+        .filter(rule -> !rule.expression().matches(".* != .* offset [23]m.* unless \\(.* >= 50 and .*"))
+        .map(AlertRule::alert).toList());
   }
 
   /** Each query in a text reads meters that exist, and shows a label of its result. */
@@ -162,14 +135,14 @@ class MonitoringFilesTest {
   void queriesInTextsOfAlertsReadMetersThatExist() throws Exception {
     withScrape(promQl -> {
       int count = 0;
-      for (var rule : rules()) {
-        var query = QUERY_OF_RULE.matcher(rule.summary);
+      for (var rule : AlertRule.all()) {
+        var query = QUERY_OF_RULE.matcher(rule.summary());
         if (!query.find()) continue;
         count++;
         var labels = promQl.check(query.group(1).replaceAll("\\w+=%(?:\\[\\d])?q,?", "").replace("{}", ""));
-        var shown = LABEL_OF_RESULT.matcher(rule.summary).results().map(match -> match.group(1)).toList();
+        var shown = LABEL_OF_RESULT.matcher(rule.summary()).results().map(match -> match.group(1)).toList();
         assertTrue(!shown.isEmpty() && labels.containsAll(shown),
-            () -> rule.alert + " shows " + shown + " of " + labels);
+            () -> rule.alert() + " shows " + shown + " of " + labels);
       }
       assertTrue(count >= 12, "only " + count + " queries");
     });
@@ -178,38 +151,38 @@ class MonitoringFilesTest {
   /** A loss that another alert describes better does not fire this alert as well. */
   @Test
   void alertOfLostMessagesLeavesFullMailboxesToOtherAlerts() throws Exception {
-    var lost = rule("FibryMessagesLost").expression;
+    var lost = rule("FibryMessagesLost").expression();
 
     assertTrue(lost.contains("|timer_cancelled|dropped|rejected|failed|nested_request_failed\""), lost);
     for (var better : List.of("fibry_topic_dropped_total", "fibry_topic_refused_total", "fibry_actor_refused_total"))
       assertTrue(lost.indexOf(better) > lost.indexOf("unless"), lost);
     assertTrue(lost.contains("outcome=~\"dropped|rejected\""), "compares no amounts: " + lost);
-    assertFalse(rule("FibryMailboxFull").expression.contains("dropped"), "an intended drop is no full mailbox");
+    assertFalse(rule("FibryMailboxFull").expression().contains("dropped"), "an intended drop is no full mailbox");
   }
 
   /** Alerts of routes name the server, and one response of a quiet route fires none. */
   @Test
   void alertsOfRoutesKeepServerAndNeedFiveResponses() throws Exception {
-    for (var rule : rules()) {
-      if (!rule.alert.startsWith("FibryRoute")) continue;
-      assertTrue(rule.summary.contains("{{ $labels.server }} at {{ $labels.instance }}"), rule.alert);
-      assertTrue(rule.expression.contains("sum by (job, instance, server, method, uri)"), rule.alert);
-      assertTrue(rule.expression.matches(".* and .*increase.* >= 5 and .*"), rule.alert);
+    for (var rule : AlertRule.all()) {
+      if (!rule.alert().startsWith("FibryRoute")) continue;
+      assertTrue(rule.summary().contains("{{ $labels.server }} at {{ $labels.instance }}"), rule.alert());
+      assertTrue(rule.expression().contains("sum by (job, instance, server, method, uri)"), rule.alert());
+      assertTrue(rule.expression().matches(".* and .*increase.* >= 5 and .*"), rule.alert());
     }
   }
 
   /** A rule with both would fire after twice the time that its text says. */
   @Test
   void noAlertOfWindowAlsoWaits() throws Exception {
-    assertEquals(List.of(), rules().stream()
-        .filter(rule -> rule.expression.split(" and on ")[0].contains("_over_time(") && rule.minutes > 1)
-        .map(Rule::alert).toList());
+    assertEquals(List.of(), AlertRule.all().stream()
+        .filter(rule -> rule.expression().split(" and on ")[0].contains("_over_time(") && rule.minutes() > 1)
+        .map(AlertRule::alert).toList());
   }
 
   /** The rate of a single event stays above zero for the whole window. */
   @Test
   void noAlertFiresAtAnyRate() throws Exception {
-    assertEquals(List.of(), rules().stream().map(Rule::expression)
+    assertEquals(List.of(), AlertRule.all().stream().map(AlertRule::expression)
         .filter(expression -> expression.matches("rate\\(.*\\) > 0")).toList());
   }
 
@@ -218,9 +191,9 @@ class MonitoringFilesTest {
   void alertOfTopicReadsSumsAndQueriesSubscribers() throws Exception {
     withScrape(promQl -> {
       var rule = rule("FibrySubscriberLosesMessages");
-      assertTrue(!rule.expression.contains("subscriber"), rule.expression);
-      var query = QUERY_OF_RULE.matcher(rule.summary);
-      assertTrue(query.find(), rule.summary);
+      assertTrue(!rule.expression().contains("subscriber"), rule.expression());
+      var query = QUERY_OF_RULE.matcher(rule.summary());
+      assertTrue(query.find(), rule.summary());
       var labels = promQl.check(query.group(1).replaceAll("\\{(?:\\w+=%\\[\\d]q,?)+}", ""));
       assertTrue(labels.containsAll(List.of("job", "instance", "topic", "subscriber")), labels::toString);
     });
@@ -230,11 +203,13 @@ class MonitoringFilesTest {
   void eachAlertSaysWhatToDoAlsoInReadme() throws Exception {
     var readme = Files.readString(README);
     var alerts = new TreeSet<String>();
-    for (var rule : rules()) {
-      assertTrue(alerts.add(rule.alert), rule.alert);
-      assertTrue(rule.action.matches("[A-Z].*\\."), rule.alert);
-      assertTrue(Pattern.compile("(?m)^\\| " + rule.alert + " \\| .+ \\| " + Pattern.quote(rule.action) + " \\|$")
-          .matcher(readme).find(), rule.alert);
+    for (var rule : AlertRule.all()) {
+      assertTrue(alerts.add(rule.alert()), rule.alert());
+      assertTrue(rule.action().matches("[A-Z].*\\."), rule.alert());
+      assertTrue(Pattern
+          .compile("(?m)^\\| " + rule.alert() + " \\| " + rule.severity() + " \\| .+ \\| "
+              + Pattern.quote(rule.action()) + " \\|$")
+          .matcher(readme).find(), rule.alert());
     }
     assertEquals(alerts, new TreeSet<>(Pattern.compile("(?m)^\\| (Fibry\\w+) \\|").matcher(readme).results()
         .map(match -> match.group(1)).toList()));
@@ -243,25 +218,41 @@ class MonitoringFilesTest {
   /** Only promtool can run these tests. Users who change the rules need them. */
   @Test
   void eachAlertHasTestsForPromtool() throws Exception {
-    var tests = Files.readString(RULES.resolveSibling("rules-test.yml"));
-    for (var rule : rules()) {
-      assertTrue(tests.contains("alertname: " + rule.alert + "\n        exp_alerts:\n          - exp_labels:"),
-          rule.alert);
-      assertTrue(tests.contains("action: \"" + rule.action + "\""), rule.alert);
+    var tests = Files.readString(AlertRule.FILE.resolveSibling("rules-test.yml"));
+    for (var rule : AlertRule.all()) {
+      assertTrue(tests.contains("alertname: " + rule.alert() + "\n        exp_alerts:\n          - exp_labels:"),
+          rule.alert());
+      assertTrue(tests.contains("action: \"" + rule.action() + "\""), rule.alert());
     }
-    assertTrue(tests.split("instance=\"good:8080\"").length > rules().size(), "each test has a healthy process");
+    assertTrue(tests.split("instance=\"good:8080\"").length > AlertRule.all().size(),
+        "each test has a healthy process");
+  }
+
+  /** Scrapes that fail for two minutes must not end an alert, which would begin again. */
+  @Test
+  void eachAlertOutlastsFailedScrapes() throws Exception {
+    for (var rule : AlertRule.all()) assertEquals(rule.comparesTimes() ? 5 : 3, rule.keptMinutes(), rule.alert());
+    assertTrue(Files.readString(AlertRule.FILE.resolveSibling("rules-test.yml"))
+        .contains("count_over_time(ALERTS{alertname!=\"FibryProcessGone\",alertstate=\"firing\"}[18m])"));
   }
 
   /** The causes of all alerts last for ten minutes in the test of these times. */
   @Test
   void eachAlertHasTestOfItsEnd() throws Exception {
-    var tests = Files.readString(RULES.resolveSibling("rules-test.yml"));
-    var all = rules().stream().map(Rule::alert).sorted()
-        .map(alert -> "          - labels: '{alertname=\"" + alert + "\"}'\n            value: 1\n").toList();
+    var tests = Files.readString(AlertRule.FILE.resolveSibling("rules-test.yml"));
+    var all = samples(AlertRule.all().stream());
     var firing = "      - expr: count by (alertname) (ALERTS{alertstate=\"firing\"})\n        eval_time: ";
 
-    assertTrue(tests.contains(firing + "9m\n        exp_samples: []\n" + firing + "20m\n        exp_samples:\n"
-        + String.join("", all) + firing + "21m\n        exp_samples: []\n"), all::toString);
+    assertTrue(tests.contains(firing + "9m\n        exp_samples: []\n" + firing + "20m\n        exp_samples:\n" + all
+        + firing + "23m\n        exp_samples:\n" + all + firing + "24m\n        exp_samples:\n"
+        + samples(AlertRule.all().stream().filter(AlertRule::comparesTimes)) + firing
+        + "26m\n        exp_samples: []\n"), all);
+  }
+
+  private static String samples(Stream<AlertRule> rules) {
+    return rules.map(AlertRule::alert).sorted()
+        .map(alert -> "          - labels: '{alertname=\"" + alert + "\"}'\n            value: 1\n")
+        .collect(Collectors.joining());
   }
 
   /**
