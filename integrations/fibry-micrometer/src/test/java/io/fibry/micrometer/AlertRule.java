@@ -44,7 +44,10 @@ record AlertRule(String alert, String expression, int minutes, int keptMinutes, 
     return severity.equals("page");
   }
 
-  /** Returns whether the expression compares two times, so that a gap in the series has a longer effect. */
+  /**
+   * Returns whether the expression compares two times, so that a gap in the series has a longer
+   * effect.
+   */
   boolean comparesTimes() {
     return expression.matches(".*(?:(?:increase|rate)\\(| offset ).*");
   }
