@@ -25,7 +25,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param mailbox The default mailbox.
  * @param watchdog When the watchdog logs a slow actor.
  * @param executor Executors that are pools of fibers.
- * @param metrics Which times are measured, and for which actors.
+ * @param metrics Which actors have meters, and whether times are measured.
  * @param web How web clients are notified that an actor refused a request or is late.
  * @param store Where the state of durable actors is stored.
  * @param cluster How this process joins a cluster.
@@ -118,13 +118,16 @@ record FibryProperties(
       @DefaultValue("8192") int maxQueued) {}
 
   /**
-   * Which times are measured, and for which actors. Counts of scopes are always available.
+   * Which actors have meters, and whether times are measured. Counts of scopes are always
+   * available.
    *
    * @param timers Whether the waiting time and the handling time of messages are measured.
    * @param actors Actors with meters of their own: names, or beginnings of names that end in a
-   * star.
+   * star. All other actors have common meters.
+   * @param actorMeters Whether actors have meters, which the alerts on actors need.
    */
-  record Metrics(@DefaultValue("true") boolean timers, @DefaultValue List<String> actors) {}
+  record Metrics(@DefaultValue("true") boolean timers, @DefaultValue List<String> actors,
+      @DefaultValue("true") boolean actorMeters) {}
 
   /**
    * How web clients are notified that an actor refused a request or is late.

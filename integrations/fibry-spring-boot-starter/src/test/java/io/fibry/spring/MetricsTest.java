@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
+import io.fibry.micrometer.ActorMeters;
 import io.fibry.net.HttpRoutes;
 import io.fibry.net.HttpServer;
 import io.fibry.spring.monitoring.FibryMetricsAutoConfiguration;
@@ -21,6 +22,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 
 /** Tests that meters are registered; {@code fibry-micrometer} tests the meters themselves. */
 class MetricsTest {
@@ -72,7 +75,59 @@ class MetricsTest {
       assertEquals(2, registry.get("fibry.handling").tag("actor", "cart-*").timer().count());
       assertEquals(1, registry.get("fibry.handling").tag("actor", "other").timer().count());
     });
-    runner.run(context -> assertNull(context.getBean(MeterRegistry.class).find("fibry.actor.handled").meter()));
+  }
+
+  /** The alerts on actors read these meters, so a starter without them would make no alert. */
+  @Test
+  void allActorsHaveMetersByDefault() {
+    runner.run(context -> {
+      countOneMessage(context.getBean(ActorScope.class), "stock");
+
+      var registry = context.getBean(MeterRegistry.class);
+      assertEquals(1, registry.get("fibry.actor.handled").tag("actor", "*").functionCounter().count());
+      assertEquals(0, registry.get("fibry.handling").timer().getId().getTags().stream()
+          .filter(tag -> tag.getKey().equals("actor")).count());
+    });
+  }
+
+  @Test
+  void actorsWithoutNameInPropertyHaveCommonMeters() {
+    for (var names : List.of("cart-*,payments", "cart-*,payments,*"))
+      runner.withPropertyValues("fibry.metrics.actors=" + names).run(context -> {
+        countOneMessage(context.getBean(ActorScope.class), "stock");
+
+        var registry = context.getBean(MeterRegistry.class);
+        assertEquals(1, registry.get("fibry.actor.handled").tag("actor", "*").functionCounter().count());
+      });
+  }
+
+  @Test
+  void propertyDisablesMetersOfActors() {
+    runner.withPropertyValues("fibry.metrics.actor-meters=false")
+        .run(context -> assertNull(context.getBean(MeterRegistry.class).find("fibry.actor.handled").meter()));
+  }
+
+  /** Two sums with the same tags would be one meter, with the actors of only one of them. */
+  @Test
+  void ownMetersOfActorsReplaceThoseOfStarter() {
+    runner.withUserConfiguration(OwnMeters.class).run(context -> {
+      var meters = context.getBean(MeterRegistry.class).get("fibry.actor.handled").meters();
+
+      assertEquals(List.of("stock"), meters.stream().map(meter -> meter.getId().getTag("actor")).toList());
+    });
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  static class OwnMeters {
+    @Bean
+    ActorMeters meters(ActorScope scope) {
+      return new ActorMeters(scope, "stock");
+    }
+  }
+
+  private static void countOneMessage(ActorScope scope, String actor) {
+    scope.named(actor).newActor((Integer n) -> {}).sendMessage(1);
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
   }
 
   @Test

@@ -18,6 +18,7 @@ import io.fibry.store.folder.FolderStore;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.binder.MeterBinder;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.springframework.beans.factory.ObjectProvider;
@@ -25,6 +26,7 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.annotation.Bean;
@@ -32,7 +34,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
 
 /**
- * Registers Micrometer meters of scopes, chosen actors, message times, HTTP routes, the scheduler
+ * Registers Micrometer meters of scopes, actors, message times, HTTP routes, the scheduler
  * of virtual threads, stores and the node.
  */
 @AutoConfiguration(after = {FibryAutoConfiguration.class, FibryStoreAutoConfiguration.class,
@@ -42,6 +44,8 @@ import org.springframework.core.env.Environment;
 @ConditionalOnClass(MeterRegistry.class)
 @ConditionalOnBean({ActorScope.class, MeterRegistry.class})
 public final class FibryMetricsAutoConfiguration {
+  private static final String OTHER_ACTORS = "*";
+
   FibryMetricsAutoConfiguration() {}
 
   @Bean
@@ -61,11 +65,17 @@ public final class FibryMetricsAutoConfiguration {
     return new ScopeTimers(meteredActors(environment));
   }
 
-  /** Makes the meters when the context starts, which then fails if names are useless. */
+  /**
+   * Registers meters of all actors, because the alerts on actors read them. Makes the meters when
+   * the context starts, which then fails if names are useless.
+   */
   @Bean
+  @ConditionalOnMissingBean(ActorMeters.class)
+  @ConditionalOnBooleanProperty(name = "fibry.metrics.actor-meters", matchIfMissing = true)
   MeterBinder fibryActorMetrics(ActorScope scope, Environment environment) {
-    var actors = meteredActors(environment);
-    return actors.isEmpty() ? registry -> {} : new ActorMeters(scope, actors, Tags.empty())::bindTo;
+    var actors = new ArrayList<>(meteredActors(environment));
+    if (!actors.contains(OTHER_ACTORS)) actors.add(OTHER_ACTORS);
+    return new ActorMeters(scope, actors, Tags.empty())::bindTo;
   }
 
   private static List<String> meteredActors(Environment environment) {
