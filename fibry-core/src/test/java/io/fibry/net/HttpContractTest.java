@@ -27,6 +27,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.UnaryOperator;
+import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -215,6 +216,31 @@ class HttpContractTest {
       long seconds = Duration.ofNanos(System.nanoTime() - startNanos).toSeconds();
       int stacks = text.split("\njava.io.IOException: no disk\n\tat ", -1).length - 1;
       assertTrue(stacks >= 1 && stacks <= seconds + 1, () -> stacks + " stacks in " + seconds + " s: " + text);
+    }
+  }
+
+  /** The end of the text says where the handler waits, which an operator needs most. */
+  @Promise("27.2")
+  @Test
+  void repeatedTimeOutIsLoggedWithLineOfHandler() throws Exception {
+    open("FIBER", routes -> routes.text("/late", exchange -> {
+      throw askTimeout();
+    }));
+    var repeatedEntry = Pattern.compile("within the last second: io.fibry.AskTimeoutException: actor .*"
+        + "\\. The handler is at java\\.base/java\\.lang\\.Thread\\.join\\(.*HttpContractTest");
+    try (var logged = new Logged()) {
+      Patience.eventually(() -> {
+        assertEquals(504, codeUnchecked("/late"));
+        return repeatedEntry.matcher(logged.text()).find();
+      });
+    }
+  }
+
+  private int codeUnchecked(String path) {
+    try {
+      return code(path);
+    } catch (Exception failure) {
+      throw new AssertionError(failure);
     }
   }
 
