@@ -34,13 +34,17 @@ enum ActorProblem implements HeldProblems.Problem {
 
   @Override
   public boolean isState() {
-    return this != FULL && this != FAILING && this != FAILED; // these begin with an event, and last for a minute
+    // the others are seen by counts of some time, so the page does not know the moment of their end
+    return this != FULL && this != FAILING && this != GROWING && this != FAILED;
   }
 
-  /** Returns no time for a failure, because it is already shown for a minute. */
+  /**
+   * Returns a minute for a share of failures, which varies around its limit, and no time for a
+   * single failure, because it is already shown for a minute.
+   */
   @Override
   public long holdNanos() {
-    return this == FAILED ? 0 : HeldProblems.HOLD_NANOS;
+    return this == FAILED ? 0 : this == FAILING ? RECENT_NANOS : HeldProblems.HOLD_NANOS;
   }
 
   @Override

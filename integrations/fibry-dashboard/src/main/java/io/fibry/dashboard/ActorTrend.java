@@ -91,7 +91,7 @@ record ActorTrend(long handled, long failed, long lost, long dropped, RateWindow
      * @param messagesBefore the handled and failed messages in the previous snapshot
      */
     FailureTrend next(long failedBefore, long messagesBefore, long failed, long messages, long elapsedNanos) {
-      boolean hasFailed = failed > failedBefore;
+      boolean hasFailed = failed > failedBefore && elapsedNanos < ActorProblem.RECENT_NANOS;
       if (!hasFailed && sinceFailed + elapsedNanos >= ActorProblem.RECENT_NANOS) return NONE;
       long nextSince = hasFailed ? 0 : sinceFailed + elapsedNanos;
       if (this == NONE)
@@ -183,9 +183,18 @@ record ActorTrend(long handled, long failed, long lost, long dropped, RateWindow
    * @param present the problems whose conditions are true
    */
   ActorTrend withProblems(List<ActorProblem> present, long elapsedNanos) {
-    var next = problems.next(present, elapsedNanos);
+    var next = problems.next(present, elapsedNanos, this::mayHold);
     return next.equals(problems) ? this : new ActorTrend(handled, failed, lost, dropped, rate, sinceHandled,
         failures, sinceLost, sinceDropped, noThreadNanos, suspendedNanos, isFull, stayedFull, queue, next);
+  }
+
+  /** Returns whether the event with which a problem began is less than a minute old. */
+  private boolean mayHold(ActorProblem problem) {
+    return switch (problem) {
+      case FAILING -> failures.isRecent();
+      case FULL -> sinceLost < ActorProblem.RECENT_NANOS || sinceLost == LONG_AGO; // it was only full, and lost nothing
+      default -> true;
+    };
   }
 
   /**
@@ -206,8 +215,13 @@ record ActorTrend(long handled, long failed, long lost, long dropped, RateWindow
     return nanos < MIN_RATE_NANOS ? Double.NaN : count / (nanos / 1e9);
   }
 
-  static long since(boolean hasRisen, long before, long elapsedNanos) {
-    return hasRisen ? 0 : Math.min(LONG_AGO, before + elapsedNanos);
+  /**
+   * Returns the time since an event. After a pause of a minute or more, as of a stopped process, an
+   * event of the pause may be that old.
+   */
+  static long since(boolean hasHappened, long before, long elapsedNanos) {
+    return hasHappened && elapsedNanos < ActorProblem.RECENT_NANOS ? 0
+        : Math.min(LONG_AGO, hasHappened ? elapsedNanos : before + elapsedNanos);
   }
 
   private static boolean isFull(ActorStats stats) {

@@ -5,6 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Predicate;
 
 /**
  * The problems of an actor or route, as the page shows them. A problem begins with its condition,
@@ -37,12 +38,13 @@ record HeldProblems<P extends Enum<P> & HeldProblems.Problem>(Map<P, Long> since
    * Returns the problems in the next snapshot.
    *
    * @param present the problems whose conditions are true, most urgent first
+   * @param mayHold whether a problem whose condition is false may still be shown
    */
-  HeldProblems<P> next(List<P> present, long elapsedNanos) {
+  HeldProblems<P> next(List<P> present, long elapsedNanos, Predicate<P> mayHold) {
     if (present.isEmpty() && sinceNanos.isEmpty()) return none();
     var next = new TreeMap<P, Long>(); // in the order of urgency
     sinceNanos.forEach((problem, nanos) -> {
-      if (nanos + elapsedNanos < problem.holdNanos()) next.put(problem, nanos + elapsedNanos);
+      if (nanos + elapsedNanos < problem.holdNanos() && mayHold.test(problem)) next.put(problem, nanos + elapsedNanos);
     });
     for (var problem : present) next.put(problem, 0L);
     return next.isEmpty() ? none() : new HeldProblems<>(next);

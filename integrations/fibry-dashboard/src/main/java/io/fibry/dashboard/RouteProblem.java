@@ -20,13 +20,13 @@ enum RouteProblem implements HeldProblems.Problem {
 
   @Override
   public boolean isState() {
-    return true;
+    return this == STUCK; // the others are events of the last minute
   }
 
-  /** Returns a longer time for problems that are found by counts of the last 30 to 60 seconds. */
+  /** Returns a longer time for problems that are found by a share, which varies around its limit. */
   @Override
   public long holdNanos() {
-    return this == STUCK ? HeldProblems.HOLD_NANOS : 6 * HeldProblems.HOLD_NANOS;
+    return this == STUCK ? HeldProblems.HOLD_NANOS : ActorProblem.RECENT_NANOS;
   }
 
   @Override

@@ -5,13 +5,16 @@ import io.fibry.net.HttpServer.RouteStats;
 import io.fibry.net.HttpServer.TimeBucket;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
 /**
  * A route of an HTTP server: its counts, and how they have changed. Rates and percentiles are of
  * the time since the older of two base lines. A base line is replaced after 30 seconds, so this
- * time is 30 to 60 seconds; less at the beginning, and longer if samples are rarer. Immutable.
+ * time is 30 to 60 seconds; less at the beginning, and longer if samples are rarer. A problem begins
+ * with a share of this time, and ends a minute after the last sample that saw it happen. Immutable.
  *
  * @param older the counts of the older base line
  * @param olderNanos the age of the older base line
@@ -19,14 +22,13 @@ import java.util.Map;
  * @param newerNanos the age of the newer base line
  * @param stats the present counts
  * @param work the exchanges at work
- * @param sinceStuck the time since an exchange was at work for the handling limit, at most
- * {@link ActorTrend#LONG_AGO}
+ * @param since the time since a sample saw each problem happen, at most {@link ActorTrend#LONG_AGO}:
+ * an exchange at work for the handling limit, or a higher count of errors or slow successes
  * @param problems the problems that the page shows
  */
 record RouteTrend(RouteStats older, long olderNanos, RouteStats newer, long newerNanos, RouteStats stats,
-    RouteWork work, long sinceStuck, HeldProblems<RouteProblem> problems) {
+    RouteWork work, Map<RouteProblem, Long> since, HeldProblems<RouteProblem> problems) {
   private static final long PERIOD_NANOS = Duration.ofSeconds(30).toNanos();
-  private static final long RECENT_NANOS = Duration.ofMinutes(1).toNanos();
   private static final int MIN_PERCENT = 1; // so that one error among many responses is no problem
   private static final int MIN_SLOW = 2; // successes, because the first of a process may be slow
 
@@ -39,22 +41,46 @@ record RouteTrend(RouteStats older, long olderNanos, RouteStats newer, long newe
   record RouteLimits(Duration handling, Duration slow) {}
 
   static RouteTrend first(RouteStats stats, RouteWork work, RouteLimits limits) {
-    return new RouteTrend(stats, 0, stats, 0, stats, work, isStuck(work, limits) ? 0 : ActorTrend.LONG_AGO,
-        HeldProblems.none()).withProblems(limits, 0);
+    var since = new EnumMap<RouteProblem, Long>(RouteProblem.class);
+    for (var problem : RouteProblem.values()) since.put(problem, ActorTrend.LONG_AGO);
+    if (isStuck(work, limits)) since.put(RouteProblem.STUCK, 0L);
+    return new RouteTrend(stats, 0, stats, 0, stats, work, since, HeldProblems.none()).withProblems(limits, 0);
   }
 
   RouteTrend next(RouteStats next, RouteWork nextWork, RouteLimits limits, long elapsedNanos) {
-    long nextSinceStuck = ActorTrend.since(isStuck(nextWork, limits), sinceStuck, elapsedNanos);
+    var nextSince = new EnumMap<RouteProblem, Long>(RouteProblem.class);
+    since.forEach((problem, nanos) -> nextSince.put(problem, ActorTrend.since(problem == RouteProblem.STUCK
+        ? isStuck(nextWork, limits) : count(next, problem, limits) > count(stats, problem, limits), nanos,
+        elapsedNanos)));
     var trend = newerNanos + elapsedNanos < PERIOD_NANOS
         ? new RouteTrend(older, olderNanos + elapsedNanos, newer, newerNanos + elapsedNanos, next, nextWork,
-            nextSinceStuck, problems)
-        : new RouteTrend(newer, newerNanos + elapsedNanos, next, 0, next, nextWork, nextSinceStuck, problems);
+            nextSince, problems)
+        : new RouteTrend(newer, newerNanos + elapsedNanos, next, 0, next, nextWork, nextSince, problems);
     return trend.withProblems(limits, elapsedNanos);
   }
 
   private RouteTrend withProblems(RouteLimits limits, long elapsedNanos) {
-    return new RouteTrend(older, olderNanos, newer, newerNanos, stats, work, sinceStuck,
-        problems.next(presentProblems(limits), elapsedNanos));
+    return new RouteTrend(older, olderNanos, newer, newerNanos, stats, work, since,
+        problems.next(presentProblems(limits), elapsedNanos, problem -> problem == RouteProblem.STUCK
+            || sinceSeen(problem) < ActorProblem.RECENT_NANOS));
+  }
+
+  /** Returns the time since a sample saw the problem happen. */
+  private long sinceSeen(RouteProblem problem) {
+    long nanos = since.get(problem);
+    return problem == RouteProblem.SLOW ? Math.min(nanos, since.get(RouteProblem.STUCK)) : nanos;
+  }
+
+  /** Returns how often a problem has happened since the server was opened. */
+  private static long count(RouteStats stats, RouteProblem problem, RouteLimits limits) {
+    var responses = stats.responses();
+    return switch (problem) {
+      case STUCK -> 0; // a state, which has no count
+      case FAILING -> responses.serverErrors() - responses.timedOut();
+      case TIMING_OUT -> responses.timedOut();
+      case UNAVAILABLE -> responses.unavailable();
+      case SLOW -> slowCount(stats.successTimes(), limits.slow);
+    };
   }
 
   private static boolean isStuck(RouteWork work, RouteLimits limits) {
@@ -70,35 +96,30 @@ record RouteTrend(RouteStats older, long olderNanos, RouteStats newer, long newe
   private List<RouteProblem> presentProblems(RouteLimits limits) {
     var present = new ArrayList<RouteProblem>(0);
     boolean isStuck = isStuck(work, limits);
-    long answered = recentlyAnswered();
-    var recent = stats.responses();
-    var before = older.responses();
-    long timedOut = recent.timedOut() - before.timedOut();
     if (isStuck) present.add(RouteProblem.STUCK);
-    if (isProblem(recent.serverErrors() - before.serverErrors() - timedOut, 1, answered))
-      present.add(RouteProblem.FAILING);
-    if (isProblem(timedOut, 1, answered)) present.add(RouteProblem.TIMING_OUT);
-    if (isProblem(recent.unavailable() - before.unavailable(), 1, answered)) present.add(RouteProblem.UNAVAILABLE);
-    if (!isStuck && sinceStuck < RECENT_NANOS || answered > 0 && isSlow(recentTimes(), limits.slow))
+    for (var problem : List.of(RouteProblem.FAILING, RouteProblem.TIMING_OUT, RouteProblem.UNAVAILABLE))
+      if (happens(problem, 1, recentlyAnswered(), limits)) present.add(problem);
+    if (!isStuck && since.get(RouteProblem.STUCK) < ActorProblem.RECENT_NANOS
+        || happens(RouteProblem.SLOW, MIN_SLOW, stats.successTimes().count() - older.successTimes().count(), limits))
       present.add(RouteProblem.SLOW);
     return present;
   }
 
-  private static boolean isProblem(long count, int min, long totalCount) {
-    return count >= min && count * 100 >= totalCount * MIN_PERCENT;
+  /** Returns whether a problem was seen within the last minute, and often enough recently. */
+  private boolean happens(RouteProblem problem, int min, long totalCount, RouteLimits limits) {
+    long count = count(stats, problem, limits) - count(older, problem, limits);
+    return since.get(problem) < ActorProblem.RECENT_NANOS && count >= min && count * 100 >= totalCount * MIN_PERCENT;
   }
 
   /**
-   * Returns whether enough successes took longer than the limit, which is rounded up to the bound
-   * of a bucket, and at most as long as the last bound. An event stream takes longer than that, and
-   * is not slow.
+   * Returns how many successes took longer than the limit, which is rounded up to the bound of a
+   * bucket, and at most as long as the last bound. An event stream takes longer than that, and is
+   * not slow.
    */
-  private static boolean isSlow(ResponseTimes recent, Duration limit) {
-    var buckets = recent.buckets();
-    for (var bucket : buckets)
-      if (bucket.bound().compareTo(limit) >= 0)
-        return isProblem(buckets.getLast().count() - bucket.count(), MIN_SLOW, recent.count());
-    return false;
+  private static long slowCount(ResponseTimes times, Duration limit) {
+    for (var bucket : times.buckets())
+      if (bucket.bound().compareTo(limit) >= 0) return times.buckets().getLast().count() - bucket.count();
+    return 0;
   }
 
   /** Returns the times of the successes since the older base line. */
@@ -150,6 +171,10 @@ record RouteTrend(RouteStats older, long olderNanos, RouteStats newer, long newe
         millis(recent, 0.5), "p50Range", range(recent, 0.5), "p99Millis", millis(recent, 0.99), "p99Range",
         range(recent, 0.99), "maxRange", range(recent, 1), "openWebSockets", stats.openWebSockets());
     problems.addTo(map);
+    var last = new LinkedHashMap<RouteProblem, Object>();
+    for (var problem : problems.list())
+      if (!problem.isState()) last.put(problem, sinceSeen(problem) / 1_000_000);
+    if (!last.isEmpty()) map.put("lastMillisAgo", last);
     return map;
   }
 }

@@ -57,7 +57,9 @@ record RoutesPanel(String title, HttpServer server) implements Panel {
           .map(RouteTrend::asMap).toList();
       return JsonText.object("title", title, "working", load.working(), "waiting", load.waiting(), "maxExchanges",
           load.maxExchanges(), "connections", load.connections(), "cutOff", load.cutOffClients(), "routeCount",
-          candidates.size(), "routes", routes);
+          candidates.size(), "recentMillis", trends.isEmpty() ? 0 : trends.getFirst().olderNanos() / 1_000_000,
+          "routes",
+          routes);
     }
   }
 

@@ -72,6 +72,8 @@ final class ScopeSnapshot {
   }
 
   private final long nanos;
+  private final long timeMillis; // the time of day
+  private final long readMillis; // for how long the actors were read
   private final DashboardOptions options;
   private final boolean isClosed;
   private final ActorScope.Report report;
@@ -94,7 +96,9 @@ final class ScopeSnapshot {
     this.report = scope.report();
     totals(List.of(scope.name())); // adds totals of the scope even if it has no actors
     for (var problem : ActorProblem.values()) problems.put(problem, 0L);
+    this.timeMillis = System.currentTimeMillis();
     var actors = isSample ? ActorSamples.of(scope, MAX_SAMPLED) : new ActorSamples(scope.actors(), true);
+    this.readMillis = Math.max(0, System.currentTimeMillis() - timeMillis);
     this.isComplete = actors.isComplete();
     for (var stats : actors.actors()) add(stats, previous);
     for (var totals : scopes.values()) totals.keys = new NameKeys(); // releases the memory
@@ -216,6 +220,7 @@ final class ScopeSnapshot {
       if (row.stats().name().equals(name) && String.join(" / ", row.stats().scopes()).equals(scopeNames)) {
         var map = row.asMap(options.messageTexts, -1);
         map.put("stack", row.stats().stack());
+        map.put("time", timeMillis);
         row.stats().lastFailure().ifPresent(failure -> map.put("lastFailure", asMap(failure)));
         map.put("history", histories.maps(scopeNames, name, nanos));
         return JsonText.of(map);
@@ -259,6 +264,9 @@ final class ScopeSnapshot {
         "groups", groups.maps(), "rows", maps(rows, groups::indexOf), "deadLetters", letters.groups(), "cycles",
         letters.cycles(), "process", ProcessStats.asMap(), "panels",
         panelSamples.stream().map(PanelSample::asMap).toList());
+    map.put("texts", options.messageTexts);
+    map.put("time", timeMillis);
+    map.put("readMillis", readMillis);
     recentFailures().ifPresent(failures -> map.put("recentFailures", failures));
     return JsonText.of(map);
   }

@@ -8,6 +8,7 @@ import io.fibry.pubsub.Topic;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.Collections;
 import java.util.Deque;
 import java.util.Optional;
 
@@ -15,18 +16,18 @@ import java.util.Optional;
  * An actor that takes snapshots of a scope: on request, and once a second while viewers are
  * connected. All viewers get the same text. Without viewers it takes samples, from which the first
  * snapshot of a later viewer has its rates, waits and curves. A pause is 200 times as long as the
- * mean of the last three samples, so samples use at most a two-hundredth of one processor: each
- * sample counts a third in each of three pauses. After a single long sample on a busy machine,
- * these are shorter than one pause of 200 times its length. The first sample loads classes, so it
- * counts for at most 0.15 s. The last sample is that of a closed scope without actors. Only the
- * actor uses the fields.
+ * shortest of the last three samples, so samples use about a two-hundredth of one processor. The
+ * length of a sample has the time for which the actor had no processor. So the shortest counts, and
+ * a stall of the process or the machine does not let the next samples wait. No pause is longer than
+ * half a minute, because marks and rates of the page are of the last minute. The last sample is
+ * that of a closed scope without actors. Only the actor uses the fields.
  */
 final class SnapshotActor {
   private static final Duration PERIOD = Duration.ofSeconds(1);
   static final Duration MIN_PAUSE = Duration.ofSeconds(10); // between two samples
-  private static final int PAUSE_FACTOR = 200; // how many times as long as the mean sample a pause is at least
-  private static final int MEASURED_SAMPLES = 3; // the last samples, whose mean determines the pause
-  private static final long MAX_FIRST_NANOS = Duration.ofMillis(150).toNanos(); // for a first pause of at most 30 s
+  static final Duration MAX_PAUSE = Duration.ofSeconds(30); // so that each minute has two samples
+  private static final int PAUSE_FACTOR = 200; // how many times as long as the shortest sample a pause is
+  private static final int MEASURED_SAMPLES = 3; // the last samples, the shortest of which determines the pause
   private static final long MIN_DISTANCE_NANOS = PERIOD.toNanos() / 2; // between two snapshots that are compared
 
   sealed interface SnapshotMessage {}
@@ -112,10 +113,10 @@ final class SnapshotActor {
   }
 
   private Duration pauseAfter(long nanos) {
-    sampleNanos.add(sampleNanos.isEmpty() ? Math.min(nanos, MAX_FIRST_NANOS) : nanos);
+    sampleNanos.add(nanos);
     if (sampleNanos.size() > MEASURED_SAMPLES) sampleNanos.removeFirst();
-    long totalNanos = sampleNanos.stream().mapToLong(Long::longValue).sum();
-    return Duration.ofNanos(Math.max(MIN_PAUSE.toNanos(), PAUSE_FACTOR * totalNanos / sampleNanos.size()));
+    return Duration.ofNanos(Math.clamp(PAUSE_FACTOR * Collections.min(sampleNanos), MIN_PAUSE.toNanos(),
+        MAX_PAUSE.toNanos()));
   }
 
   /**

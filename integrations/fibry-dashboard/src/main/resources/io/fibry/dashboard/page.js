@@ -119,7 +119,7 @@ function rememberTotal(card, data, time) {
 function showCard(card, data) {
   const value = card.value(data);
   const text = card.text ?? number;
-  const now = Date.now();
+  const now = data.time;
   set(card.number, value === null ? '–' : text(value));
   set(card.right, card.rate ? rate(card.rate(data)) + ' per second' : card.side(data));
   if (data.history) card.history = [];
@@ -144,49 +144,126 @@ const byUrgency = (a, b) => {
 };
 const ill = rows => rows.filter(row => row.problems).toSorted(byUrgency);
 
-const MAX_ALARMS = 4; // problems of stores, nodes and routes in the alarm line
-
-/** Returns a text for each problem of a panel or of a route in it. */
-function panelProblems(panel) {
-  const routes = (panel.routes ?? []).filter(route => route.problems);
-  return [...(panel.problems ?? []).map(problem => panel.title + ' is ' + problem),
-    ...routes.map(route => `${panel.title} ${route.route} is ${route.problems.join(' and ')}`)];
-}
+const MAX_NAMES = 6; // actors of one problem, or routes, that the alarm line names
+const STALLS = ['cut off', 'stuck', 'without thread', 'restarting']; // an actor or route with one of them is stalled
 
 /** Returns how long ago a failure was, in steps of ten seconds, so that the text seldom changes. */
 const ago = millis => millis < 10_000 ? 'just now' : `last ${duration(Math.floor(millis / 10_000) * 10_000)} ago`;
 
-/** Returns a text for the actors whose only problem is a failure; none if there are no such actors. */
+/** Returns the first links, and a link to the next if there are more of this number. */
+function firstOf(links, total = links.length) {
+  const shown = links.slice(0, MAX_NAMES);
+  const rest = total - shown.length;
+  const more = rest > 0 && shown.length ? [{text: `${number(rest)} more`, place: (links[MAX_NAMES] ?? shown.at(-1)).place}] : [];
+  return [...shown, ...more].flatMap((link, i) => i ? [', ', link] : [link]);
+}
+
+const actorLinks = rows => rows.map(row => ({text: row.name, place: {scope: path(row), name: row.name}}));
+
+/** Returns an item for each problem of actors; ended problems have items of their own. */
+function actorAlarms(data) {
+  const rows = ill(data.rows);
+  return Object.keys(data.problems).filter(kind => kind !== 'failed').flatMap(kind => {
+    const having = rows.filter(row => has(row, kind));
+    const [present, ended] = [false, true].map(isEnded => having.filter(row => (row.endedMillisAgo?.[kind] !== undefined) === isEnded));
+    return [[data.problems[kind] - ended.length, kind, present], [ended.length, 'no longer ' + kind, ended]] // the latter is no stall
+      .filter(([count]) => count > 0)
+      .map(([count, text, rows]) => ({kind: text, parts: [`${number(count)} ${text}: `, ...firstOf(actorLinks(rows), count)]}));
+  });
+}
+
+/** Returns an item for each route with problems, the most urgent first, and of equal ones the busiest. */
+function routeAlarms(panels) {
+  const routes = panels.flatMap(panel => (panel.routes ?? []).filter(route => route.problems).map(route => ({panel, route})));
+  const rankOf = ({route}) => ROUTE_PROBLEMS.indexOf(route.problems[0]);
+  routes.sort((a, b) => rankOf(a) - rankOf(b) || b.route.perSecond - a.route.perSecond);
+  const items = routes.map(({panel, route}) => {
+    const [present, ended] = [false, true].map(isEnded => route.problems.filter(problem => (route.endedMillisAgo?.[problem] !== undefined) === isEnded));
+    const texts = [present.length ? 'is ' + present.join(' and ') : '', ended.length ? 'is no longer ' + ended.join(' and ') : ''];
+    return {kind: present[0], parts: [{text: `${panel.title} ${route.route}`, place: {panel: panel.title, route: route.route}}, ' ' + texts.filter(Boolean).join(' and ')]};
+  });
+  const rest = items.slice(MAX_NAMES);
+  return rest.length ? [...items.slice(0, MAX_NAMES), {parts: [{...rest[0].parts[0], text: counted(rest.length, 'more route')}]}] : items;
+}
+const ROUTE_PROBLEMS = ['stuck', 'failing', 'timing out', 'unavailable', 'slow']; // the most urgent first
+
+const panelAlarms = panels => panels.filter(panel => panel.problems?.length).map(panel =>
+  ({parts: [{text: panel.title, place: {panel: panel.title}}, ' is ' + panel.problems.join(' and ')]}));
+
+/** Returns an item for the actors whose only problem is a failure; none if there are no such actors. */
 function failureAlarms(data) {
   if (!data.recentFailures) return [];
   const {actors, failures, millisAgo} = data.recentFailures;
-  const names = ill(data.rows).filter(row => !isUrgent(row)).map(row => row.name);
-  return [`${counted(failures, 'failure')}${actors > 1 ? ` of ${number(actors)} actors` : ''}, ${ago(millisAgo)}: ${firstOf(names)}`];
+  const links = actorLinks(ill(data.rows).filter(row => !isUrgent(row)));
+  return [{parts: [`${counted(failures, 'failure')}${actors > 1 ? ` of ${number(actors)} actors` : ''}, ${ago(millisAgo)}: `, ...firstOf(links)]}];
 }
 
-const firstOf = names => names.slice(0, 5).join(', ') + (names.length > 5 ? ', …' : '');
+/** Returns the items of the alarm line: first stalled actors and routes, then stores and nodes, other actors, and other routes. */
+function alarms(data) {
+  const [actors, routes] = [actorAlarms(data), routeAlarms(data.panels)];
+  const stalls = item => STALLS.includes(item.kind);
+  return [...actors.filter(stalls), ...routes.filter(stalls), ...panelAlarms(data.panels),
+    ...actors.filter(item => !stalls(item)), ...routes.filter(item => !stalls(item))];
+}
 
-function showAlarm(data) {
+/** Shows items, whose parts are texts and links. Keeps the elements if nothing has changed, so that a link keeps the focus. */
+function setAlarm(mark, items, className) {
+  const line = byId('alarm');
+  const said = JSON.stringify([mark, items]);
+  if (line.className !== className) line.className = className;
+  if (line.dataset.said === said) return;
+  line.dataset.said = said;
+  line.replaceChildren(mark + ' ', ...items.flatMap((item, i) => [i ? ' · ' : '', ...item.parts.map(part => {
+    if (typeof part === 'string') return part;
+    const link = made('a', '', part.text);
+    link.href = '#alarm';
+    link.place = part.place;
+    return link;
+  })]));
+}
+
+const plain = text => [{parts: [text]}];
+
+/** @param silence a text if no data arrives, so that all problems are of the past */
+function showAlarm(data, silence = '') {
   const kinds = Object.keys(data.problems).filter(kind => kind !== 'failed');
-  const counts = kinds.filter(kind => data.problems[kind]).map(kind => number(data.problems[kind]) + ' ' + kind);
-  const actors = counts.length
-    ? [`${counts.join(', ')}: ${firstOf(ill(data.rows).filter(isUrgent).map(row => row.name))}`] : [];
+  const problems = alarms(data);
   const failures = failureAlarms(data);
-  const others = data.panels.flatMap(panelProblems);
-  const problems = [...others.slice(0, MAX_ALARMS), ...(others.length > MAX_ALARMS ? ['…'] : []), ...actors];
-  if (data.closed && !others.length) set(byId('alarm'), '■ this scope has closed', 'quiet');
-  else if (problems.length) set(byId('alarm'), '▲ ' + [...problems, ...failures].join(' · '), 'bad');
-  else if (failures.length) set(byId('alarm'), '△ ' + failures, 'warn');
-  else set(byId('alarm'), `✓ no actor is ${kinds.slice(0, -1).join(', ')} or ${kinds.at(-1)}`, 'good');
+  if (silence) setAlarm('▲', [...plain(silence), ...problems, ...failures], 'bad');
+  else if (data.closed && !data.panels.some(panel => panel.problems?.length || panel.routes?.some(route => route.problems)))
+    setAlarm('■', plain('this scope has closed'), 'quiet');
+  else if (problems.length) setAlarm('▲', [...problems, ...failures], 'bad');
+  else if (failures.length) setAlarm('△', failures, 'warn');
+  else setAlarm('✓', plain(`no actor is ${kinds.slice(0, -1).join(', ')} or ${kinds.at(-1)}`), 'good');
   document.title = (byId('alarm').className === 'bad' ? '▲ ' : '') + data.scope + ' – Fibry dashboard';
+}
+
+byId('alarm').addEventListener('click', event => {
+  if (!event.target.place) return;
+  event.preventDefault();
+  go(event.target.place);
+});
+
+/** Opens the details of an actor or route, and scrolls to its row; or scrolls to a panel. */
+function go(place) {
+  const isActor = place.name !== undefined;
+  if (isActor && filtered) {
+    byId('filter').value = '';
+    filtered = null;
+  }
+  if (isActor || place.route !== undefined) select(place);
+  const element = isActor ? [...byId('rows').rows].find(tr => tr.line.row && isSelected(tr.line.row))
+    : place.route !== undefined ? document.querySelector('.routes tr.selected')
+    : [...document.querySelectorAll('#panels h2')].find(head => head.textContent === place.panel)?.parentElement;
+  element?.scrollIntoView();
 }
 
 // ---- actors
 
 /** Returns problems with the times of day since when they exist, or until when they existed. */
-const timed = (problems, key, endedMillisAgo, busyMillis) => problems.map(problem => problem
-  + (endedMillisAgo?.[problem] !== undefined ? ' until ' + steadyClock(key + problem, endedMillisAgo[problem])
-    : problem === 'stuck' ? ' since ' + steadyClock(key, busyMillis) : '')).join(', ');
+const timed = (problems, key, endedMillisAgo, busyMillis, time) => problems.map(problem => problem
+  + (endedMillisAgo?.[problem] !== undefined ? ' until ' + steadyClock(key + problem, endedMillisAgo[problem], time)
+    : problem === 'stuck' ? ' since ' + steadyClock(key, busyMillis, time) : '')).join(', ');
 const failuresOf = row => `${counted(row.recentFailures, 'failure')}, ${ago(row.failedMillisAgo)}`;
 /** Returns the problems of an actor, with drops and recent failures. */
 const problemsOf = row => row.problems.filter(problem => problem !== 'failed' || !has(row, 'failing')).map(problem =>
@@ -194,8 +271,9 @@ const problemsOf = row => row.problems.filter(problem => problem !== 'failed' ||
     : problem === 'failing' && row.recentFailures ? 'failing: ' + failuresOf(row)
     : problem === 'failed' ? failuresOf(row) : problem);
 const does = row => row.problems
-  ? [`${isUrgent(row) ? '▲' : '△'} ${timed(problemsOf(row), actorKey(path(row), row.name), row.endedMillisAgo, row.busyMillis)} · ${row.doing}`, isUrgent(row) ? 'bad' : 'warn']
-  : row.state === 'idle' ? ['○ ' + row.doing, 'idle'] : ['● ' + row.doing, row.kind.startsWith('pool') ? 'pool' : ''];
+  ? [`${isUrgent(row) ? '▲' : '△'} ${timed(problemsOf(row), actorKey(path(row), row.name), row.endedMillisAgo, row.busyMillis, row.time)} · ${row.doing}`, isUrgent(row) ? 'bad' : 'warn']
+  : row.state === 'idle' ? ['○ ' + row.doing, 'idle']
+  : row.state === 'awaiting_step' ? ['○ idle, ' + (row.doing === 'waits' ? 'waits for its client' : row.doing), 'idle'] : ['● ' + row.doing, row.kind.startsWith('pool') ? 'pool' : ''];
 const has = (row, problem) => row.problems?.includes(problem);
 const dim = (text, isZero, more = '') => [text, 'number' + (isZero ? ' zero' : more)];
 const busy = row => (row.busyMillis && row.busyExact === false ? '≥ ' : '') + duration(row.busyMillis);
@@ -204,7 +282,8 @@ const isOld = row => row.waiting > 0 && row.oldestMillis >= 1000;
 const waiting = row => number(row.waiting) + (isOld(row) ? ' · ≥ ' + duration(row.oldestMillis) : '');
 /** Returns the cell of a count since the start, which is marked if it has risen within the last minute. */
 const recentCount = (count, isRecent, isBad = true) =>
-  dim((isRecent ? isBad ? '▲ ' : '△ ' : '') + number(count), count === 0, isRecent ? isBad ? ' bad' : ' warn' : '');
+  dim((isRecent ? isBad ? '▲ ' : '△ ' : '') + short(count), count === 0, isRecent ? isBad ? ' bad' : ' warn' : '');
+const short = count => count < 100_000 ? number(count) : brief.format(count);
 const lost = row => row.refused + row.dropped;
 const lostText = row => `${number(row.refused)} refused · ${number(row.dropped)} dropped`;
 const columns = [
@@ -215,9 +294,9 @@ const columns = [
     cell: row => dim(busy(row), row.busyMillis === 0, has(row, 'stuck') ? ' bad' : '')},
   {title: 'Waiting', key: row => row.waiting,
     cell: row => dim(waiting(row), row.waiting === 0, ['full', 'backlogged', 'growing'].some(p => has(row, p)) ? ' bad' : '')},
-  {title: 'Handled', key: row => row.handled, cell: row => dim(number(row.handled), row.handled === 0)},
+  {title: 'Handled', key: row => row.handled, tip: row => number(row.handled) + ' handled', cell: row => dim(short(row.handled), row.handled === 0)},
   {title: 'Per second', key: row => row.perSecond ?? 0, cell: row => dim(rate(row.perSecond), !row.perSecond)},
-  {title: 'Failed', key: row => row.failed, tip: row => row.restarted ? counted(row.restarted, 'restart') : '',
+  {title: 'Failed', key: row => row.failed, tip: row => number(row.failed) + ' failed' + (row.restarted ? ' · ' + counted(row.restarted, 'restart') : ''),
     cell: row => recentCount(row.failed, row.recentFailures > 0, has(row, 'failing'))},
   {title: 'Lost', hint: 'Messages that full mailboxes refused or dropped', key: lost, tip: lostText,
     cell: row => recentCount(lost(row), row.hasLostRecently)},
@@ -318,11 +397,14 @@ function totalsCell(column, line) {
 // the times of day that the page shows, by what they are of: {time, snapshot}
 const steadyTimes = new Map();
 
-/** Returns a time of day, which stays the same if its distance from now varies by less than two seconds. */
-function steadyClock(key, millisAgo) {
-  let time = Date.now() - millisAgo;
+/**
+ * Returns a time of day, by the clock of the server, because data may arrive late. It stays the same if its distance
+ * from now varies by less than two seconds, or the time in which the server read all actors.
+ */
+function steadyClock(key, millisAgo, now = statistics.time) {
+  let time = now - millisAgo;
   const before = steadyTimes.get(key);
-  if (before && Math.abs(before.time - time) < 2000) time = before.time;
+  if (before && Math.abs(before.time - time) < 2000 + statistics.readMillis) time = before.time;
   steadyTimes.set(key, {time, snapshot: snapshots});
   return clock(time);
 }
@@ -408,7 +490,7 @@ function rememberActors(rows) {
   for (const row of rows) {
     const key = actorKey(path(row), row.name);
     const history = histories.get(key) ?? {points: []};
-    history.points.push({time: Date.now(), lost: lost(row), failed: row.failed, waiting: row.waiting});
+    history.points.push({time: statistics.time, lost: lost(row), failed: row.failed, waiting: row.waiting});
     if (history.points.length > HISTORY) history.points.shift();
     history.snapshot = snapshots;
     histories.set(key, history);
@@ -423,8 +505,8 @@ function describe(actor) {
   const [text] = does(actor);
   const waiting = actor.waiting || actor.capacity !== undefined
     ? number(actor.waiting) + (actor.capacity === undefined ? '' : ' of ' + number(actor.capacity)) + ' waiting'
-      + (isOld(actor) ? `, the oldest for ≥ ${duration(actor.oldestMillis)}, since ${steadyClock(key + 'oldest', actor.oldestMillis)} or before` : '') : '';
-  return [selected.scope, text, actor.busyMillis ? 'busy for ' + busy(actor) + (actor.busyMillis >= 1000 ? ', since ' + steadyClock(key, actor.busyMillis) : '') : '', waiting,
+      + (isOld(actor) ? `, the oldest for ≥ ${duration(actor.oldestMillis)}, since ${steadyClock(key + 'oldest', actor.oldestMillis, actor.time)} or before` : '') : '';
+  return [selected.scope, text, actor.busyMillis ? 'busy for ' + busy(actor) + (actor.busyMillis >= 1000 ? ', since ' + steadyClock(key, actor.busyMillis, actor.time) : '') : '', waiting,
     number(actor.handled) + ' handled', number(actor.failed) + ' failed',
     actor.restarted ? counted(actor.restarted, 'restart') : '', lostText(actor)]
     .filter(Boolean).join(' · ');
@@ -453,6 +535,8 @@ async function showDetails() {
   else showActor(wanted, found);
 }
 
+const HIDDEN_TEXTS = 'Texts of exceptions are hidden; the option withMessageContents() shows them.';
+
 /** Shows the last failures of a route: of the statuses 503, 504, and others of 500 or above. */
 function showRouteFailures(wanted, failures) {
   const route = statistics.panels.find(panel => panel.routes && panel.title === wanted.panel)?.routes
@@ -472,6 +556,7 @@ function showRouteFailures(wanted, failures) {
     stack.setAttribute('aria-label', 'Stack of the exception');
     return [made('p', 'bad', text), stack];
   }) : [made('p', 'muted', 'no exception has caused a status of 500 or above')]));
+  if (failures.length && !statistics.texts) byId('route-failures').append(made('p', 'muted', HIDDEN_TEXTS));
 }
 
 function showActor(wanted, actor) {
@@ -479,6 +564,7 @@ function showActor(wanted, actor) {
   set(byId('stack'), actor.stack?.length ? frames(actor.stack) : 'no handler runs, or its stack is not known');
   const failure = actor.lastFailure;
   byId('failure').hidden = failure === undefined;
+  set(byId('failure-hint'), statistics.texts ? '' : HIDDEN_TEXTS);
   if (failure) {
     set(byId('failure-text'), `last failure at ${clock(failure.time)}: ${failure.type}` + (failure.message === undefined ? '' : ': ' + failure.message));
     set(byId('failure-stack'), failure.stack.length ? frames(failure.stack) : 'the exception has no stack');
@@ -489,7 +575,7 @@ function showActor(wanted, actor) {
 /** Shows the points that the server has of an actor with problems, and then the points of this page. */
 function showCharts(serverPoints, pagePoints) {
   const first = pagePoints[0]?.time ?? Infinity;
-  const points = [...serverPoints.map(point => ({...point, time: Date.now() - 1000 * point.secondsAgo}))
+  const points = [...serverPoints.map(point => ({...point, time: statistics.time - 1000 * point.secondsAgo}))
     .filter(point => point.time < first), ...pagePoints];
   const millis = points.length < 2 ? 0 : points.at(-1).time - points[0].time;
   for (const chart of charts) {
@@ -556,15 +642,16 @@ function clock(text) {
   return (isToday ? '' : time.toLocaleDateString('sv') + ' ') + time.toLocaleTimeString('sv');
 }
 
-function showList(list, items, none, text) {
-  const said = JSON.stringify(items) + new Date().toDateString(); // times of other days have a date
+/** @param isPartial returns whether older letters may be forgotten, so that the count of an item is a lower bound */
+function showList(list, items, none, isPartial, text) {
+  const said = JSON.stringify(items.map(item => [item, isPartial(item)])) + new Date().toDateString(); // times of other days have a date
   if (list.dataset.said === said) return; // so that selected text stays selected
   list.dataset.said = said;
   list.replaceChildren(...(items.length ? items.map(item => {
     const [what, detail] = text(item);
     const entry = made('li');
     const first = made('div', 'first');
-    first.append(made('bdi', '', what), made('span', 'times', '× ' + number(item.count) + (item.count >= 100 ? '+' : '') + (item.last ? ' · ' + clock(item.last) : '')));
+    first.append(made('bdi', '', what), made('span', 'times', '× ' + number(item.count) + (isPartial(item) ? '+' : '') + (item.last ? ' · ' + clock(item.last) : '')));
     entry.append(first);
     if (detail) entry.append(made('div', 'detail', detail));
     return entry;
@@ -620,7 +707,12 @@ function span([from, to]) {
 }
 const maximum = ([from, to]) => span(to === null ? [from, to] : [0, to]);
 const BUCKETS = 'Of responses with a status of 200 to 299. The server counts times in buckets, and the time lies between the bounds of its bucket.';
-const routeProblems = route => timed(route.problems, route.route, route.endedMillisAgo, route.maxWorkMillis);
+/** Returns the problems of a route, with the time of the last error or slow response. */
+const routeProblems = route => timed(route.problems, route.route, route.endedMillisAgo, route.maxWorkMillis)
+  + (route.lastMillisAgo ? ` (last ${steadyClock(route.route + 'last', Math.min(...Object.values(route.lastMillisAgo)))})` : '');
+/** Returns the time of which the rates of routes are. */
+const period = millis => millis < 10_000 ? 'the first seconds' : 'the last ' + (millis >= 30_000 && millis <= 60_000 ? '30–60 s'
+  : millis < 120_000 ? Math.floor(millis / 10_000) * 10 + ' s' : duration(millis));
 const marked = (route, problem) => route.problems?.includes(problem) ? 'bad' : '';
 const routeColumns = [
   {title: 'Route', size: 'route', cell: route => [route.problems ? `▲ ${route.route} · ${routeProblems(route)}` : route.route, route.problems ? 'bad' : '']},
@@ -669,7 +761,7 @@ function newServer() {
   });
   const thead = made('thead');
   thead.append(heads);
-  table.append(made('caption', '', 'Counts since the server was opened. Rates and times of the last 30 to 60 seconds. A click on a route shows its last failures.'),
+  table.append(made('caption', '', 'Counts since the server was opened. Rates and times of the last 30 to 60 seconds, or as the line above tells. A click on a route shows its last failures.'),
     thead, made('tbody'));
   const scroll = made('div', 'scroll');
   scroll.append(table);
@@ -693,7 +785,7 @@ function showServers(servers) {
       : counted(server.routeCount, 'route');
     set(head.lastChild, [`${number(server.working)} of ${number(server.maxExchanges)} exchanges at work`,
       server.waiting ? number(server.waiting) + ' waiting for clients' : '', counted(server.connections, 'connection'),
-      server.cutOff ? counted(server.cutOff, 'client') + ' cut off' : '', routes].filter(Boolean).join(' · '));
+      server.cutOff ? counted(server.cutOff, 'client') + ' cut off' : '', routes, 'rates of ' + period(server.recentMillis)].filter(Boolean).join(' · '));
     const table = scroll.firstChild;
     const body = table.tBodies[0];
     // a rare column, such as that of WebSockets, is hidden if it has only zeros
@@ -755,8 +847,29 @@ function showTopics(topics) {
 
 // ---- the stream
 
+const MAX_LETTERS = 100; // dead letters of one reason that a scope keeps
+const MAX_SILENCE = 5000; // milliseconds without data; the server sends a snapshot each second
+let heard = Date.now(); // when the last data arrived
+let isConnected = true;
+
+/** Tells for how long no data has arrived, and marks all values as old. */
+function showSilence() {
+  const silence = Date.now() - heard;
+  const isOld = !isConnected || silence >= MAX_SILENCE;
+  document.body.classList.toggle('old', isOld);
+  if (!isOld) return;
+  const seconds = Math.floor(silence / 1000);
+  set(byId('status'), `▲ ${isConnected ? '' : 'connection lost, '}no data for ${seconds < 60 ? seconds + ' s' : duration(silence)}`, 'bad');
+  if (statistics) showAlarm(statistics, `no data since ${clock(statistics.time)}, the page shows the state of that time`);
+  else setAlarm('▲', plain('no data has arrived'), 'bad');
+}
+setInterval(showSilence, 500);
+
 function show(data) {
   statistics = data;
+  heard = Date.now();
+  isConnected = true;
+  document.body.classList.remove('old');
   set(byId('scope'), data.scope);
   showAlarm(data);
   set(byId('status'), data.closed ? '■ this scope has closed' : '● live', data.closed ? 'quiet' : 'live');
@@ -766,8 +879,11 @@ function show(data) {
   showPanels(data.panels.filter(panel => panel.values));
   showTopics(data.panels.filter(panel => panel.subscribers));
   showServers(data.panels.filter(panel => panel.routes));
-  showList(byId('cycles'), data.cycles, 'none in the dead letters', cycle => [cycle.names.join(' → ')]);
-  showList(byId('letters'), data.deadLetters, 'none', letter =>
+  const kept = {}; // letters by reason
+  for (const letter of data.deadLetters) kept[letter.reason] = (kept[letter.reason] ?? 0) + letter.count;
+  const isFull = letter => kept[letter.reason] >= MAX_LETTERS;
+  showList(byId('cycles'), data.cycles, 'none in the dead letters', () => data.deadLetters.some(isFull), cycle => [cycle.names.join(' → ')]);
+  showList(byId('letters'), data.deadLetters, 'none', isFull, letter =>
     [letter.actor, [letter.reason.replaceAll('_', ' '), letter.message, letter.cause].filter(Boolean).join(' · ')]);
   if (byId('filter').value.trim() === '') showRows();
   else filter();
@@ -778,8 +894,8 @@ function listen() {
   const events = new EventSource('events');
   events.onmessage = event => show(JSON.parse(event.data));
   events.onerror = () => {
-    set(byId('status'), '▲ connection lost, trying again', 'bad');
-    set(byId('alarm'), '▲ connection lost: the page shows the last state that it received', 'bad');
+    isConnected = false;
+    showSilence();
     if (events.readyState === EventSource.CLOSED) setTimeout(listen, 3000); // refused: the browser does not reconnect by itself
   };
 }

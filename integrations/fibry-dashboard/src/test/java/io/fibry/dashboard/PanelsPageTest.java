@@ -102,7 +102,7 @@ class PanelsPageTest {
 
     assertTrue(route("GET /orders").matches("GET /orders [–0-9.]+ 0 1 0 0 0 .*"), route("GET /orders"));
     var head = chromium.value("document.querySelector('.routes .head .muted').innerText");
-    assertTrue(head.matches("0 of 1,024 exchanges at work · \\d+ connections? · \\d routes"), head);
+    assertTrue(head.matches("0 of 1,024 exchanges at work · \\d+ connections? · \\d routes · rates of the .*"), head);
     assertEquals("store " + LONG_NAME + ",node " + cluster.self().name() + " of shop,Shop",
         chromium.value("[...document.querySelectorAll('#panels h2')].map(head => head.textContent)"));
     assertEquals("✓,✓,", chromium.value("[...document.querySelectorAll('#panels .state')].map(p => p.textContent)"));
@@ -120,10 +120,11 @@ class PanelsPageTest {
 
     // in one script, because the route is failing only for a time
     var texts = chromium.value("(show({...statistics, panels: statistics.panels.map(panel => panel.routes ? {...panel, "
-        + "routes: panel.routes.map(route => ({...route, problems: route.serverErrors ? ['failing'] : undefined}))} "
+        + "routes: panel.routes.map(route => ({...route, problems: route.serverErrors ? ['failing'] : undefined, "
+        + "lastMillisAgo: undefined}))} "
         + ": panel)}), [byId('alarm').innerText.replaceAll(statistics.panels[3].title, 'node'), document.title, "
         + "document.querySelector('.routes tbody .bad').innerText].join('|'))");
-    assertEquals("▲ api GET /broken is failing · node is without lease · node is disconnected|"
+    assertEquals("▲ node is without lease and disconnected · api GET /broken is failing|"
         + "▲ app – Fibry dashboard|▲ GET /broken · failing", texts);
   }
 
@@ -148,7 +149,8 @@ class PanelsPageTest {
       assertEquals("", chromium.value("(show({...statistics, panels: statistics.panels.map(panel => panel.routes ? "
           + "{...panel, routes: panel.routes.map(route => ({...route, perSecond: 12345, working: 12, "
           + "maxWorkMillis: 99000, successful: 99999, clientErrors: 99999, serverErrors: 9999, unavailable: 99999, "
-          + "p50Range: [100, 250], p99Range: [100, 250], maxRange: [100, 250], problems: ['unavailable', 'slow']}))} "
+          + "p50Range: [100, 250], p99Range: [100, 250], maxRange: [100, 250], problems: ['unavailable', 'slow'], "
+          + "lastMillisAgo: {unavailable: 0}}))} "
           + ": panel)}), [...document.querySelectorAll('.routes td, .routes th, .topics td, .topics th')]"
           + ".filter(e => e.offsetWidth && e.scrollWidth > e.clientWidth).map(e => e.innerText).join('|'))"),
           "at a width of " + width);
@@ -207,7 +209,8 @@ class PanelsPageTest {
 
     chromium.until("byId('route-failures').innerText.includes('PanelsPageTest.java')");
     assertEquals("GET /broken", chromium.value("byId('details-name').innerText"));
-    assertTrue(chromium.value("byId('details-state').innerText").matches("api( · ▲ failing)? · 1 5xx · 0 503 · 0 504"));
+    assertTrue(
+        chromium.value("byId('details-state').innerText").matches("api( · ▲ failing.*)? · 1 5xx · 0 503 · 0 504"));
     var text = chromium.value("byId('route-failures').firstChild.innerText");
     assertTrue(text.matches("last 502 at (20[-0-9]+ )?[0-9:]{8}: io\\.fibry\\.net\\.HttpException · at "
         + "io\\.fibry\\.dashboard\\.PanelsPageTest\\..*\\(PanelsPageTest\\.java:\\d+\\) "

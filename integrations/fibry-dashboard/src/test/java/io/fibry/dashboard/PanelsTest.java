@@ -106,7 +106,7 @@ class PanelsTest {
 
     try (var dashboard = Dashboard.open(scope, 0, options -> options.withRoutes("api", server), clock)) {
       var firstText = statistics(dashboard);
-      assertTrue(firstText.contains("\"cutOff\":0,\"routeCount\":3,\"routes\":["), firstText);
+      assertTrue(firstText.contains("\"cutOff\":0,\"routeCount\":3,\"recentMillis\":0,\"routes\":["), firstText);
       assertTrue(firstText.contains("{\"route\":\"GET /orders/{id}\",\"answered\":1,\"perSecond\":null,\"working\":0,"
           + "\"maxWorkMillis\":0,\"upgraded\":0,\"successful\":1,\"redirected\":0,\"clientErrors\":0,"
           + "\"serverErrors\":0,\"timedOut\":0,\"unavailable\":0,\"p50Millis\":null,\"p50Range\":[null,null],\"p99Millis\":null,"
@@ -123,9 +123,9 @@ class PanelsTest {
           + "\"maxWorkMillis\":0,\"upgraded\":0,\"successful\":3,.*\"p50Millis\":[0-9.]+,"
           + "\"p50Range\":\\[[0-9.]+,[0-9.]+],\"p99Millis\":[0-9.]+,.*\"openWebSockets\":0},.*"), text);
       assertTrue(text.matches("(?s).*GET /broken\",[^}]*\"serverErrors\":1,\"timedOut\":0,\"unavailable\":0,[^}]*"
-          + "\"problems\":\\[\"failing\"]}.*"), text);
+          + "\"problems\":\\[\"failing\"],\"lastMillisAgo\":\\{\"failing\":0}}.*"), text);
       assertTrue(text.matches("(?s).*GET /busy\",[^}]*\"serverErrors\":0,\"timedOut\":0,\"unavailable\":1,[^}]*"
-          + "\"problems\":\\[\"unavailable\"]}.*"), text);
+          + "\"problems\":\\[\"unavailable\"],\"lastMillisAgo\":\\{\"unavailable\":0}}.*"), text);
       var routes =
           Pattern.compile("\"route\":\"([^\"]+)\"").matcher(text).results().map(match -> match.group(1)).toList();
       assertEquals(List.of("GET /broken", "GET /busy", "GET /orders/{id}", "none"), routes); // problems come first
@@ -173,7 +173,8 @@ class PanelsTest {
 
       gate.countDown();
       Patience.value(response);
-      awaitStatistics(dashboard, "\"GET /slow\",[^}]*\"working\":0,[^}]*\"problems\":\\[\"slow\"]}");
+      awaitStatistics(dashboard,
+          "\"GET /slow\",[^}]*\"working\":0,[^}]*\"problems\":\\[\"slow\"],\"lastMillisAgo\":\\{\"slow\":\\d+}}");
     }
   }
 

@@ -66,6 +66,18 @@ class ProblemTest {
   }
 
   @Test
+  void failuresInPauseOfMinutesAreOfThePast() {
+    var after = actor().withFailed(4).withRefused(6);
+
+    var trend = ActorTrend.first(actor().get()).next(after.get(), 180 * SECOND);
+
+    assertEquals(List.of(), problems(after.get(), trend));
+    assertEquals(0, trend.recentFailures());
+    var later = after.withFailed(6).get();
+    assertEquals(List.of(ActorProblem.FAILING), problems(later, trend.next(later, SECOND)));
+  }
+
+  @Test
   void mailboxThatIsFullForOneSnapshotIsNoProblem() {
     var full = actor().withCapacity(1).withQueued(1).get();
     var empty = actor().withCapacity(1).get();

@@ -115,15 +115,45 @@ class RouteTrendTest {
   }
 
   @Test
-  void shareOfErrorsThatVariesAroundLimitIsOneProblem() {
-    var trend = next(first(stats(0, 0, 0, 0)), stats(100, 0, 1, 0), SECOND);
-    for (int second = 0; second < 59; second++) {
-      assertEquals(List.of("failing"), problems(trend));
-      trend = next(trend, stats(101, 0, 1, 0), SECOND);
-      assertEquals("{failing=" + 1_000 * (second + 1) + "}", "" + trend.asMap().get("endedMillisAgo"));
+  void errorIsProblemForOneMinute() {
+    for (int answered : new int[] {100, 101}) { // the share stays at its limit, or falls below it
+      var trend = next(first(stats(0, 0, 0, 0)), stats(100, 0, 1, 0), SECOND);
+      for (int second = 0; second < 60; second++) {
+        assertEquals(List.of("failing"), problems(trend));
+        assertEquals("{failing=" + 1_000 * second + "}", "" + trend.asMap().get("lastMillisAgo"));
+        trend = next(trend, stats(answered, 0, 1, 0), SECOND);
+      }
+      assertEquals(List.of(), problems(trend));
     }
-    assertEquals(List.of("failing"), problems(trend));
-    assertEquals(List.of(), problems(next(trend, stats(101, 0, 1, 0), SECOND)));
+  }
+
+  @Test
+  void routeThatFailsEveryTwentySecondsFailsAllTheTime() {
+    var trend = first(stats(0, 0, 0, 0));
+    for (int second = 1; second < 600; second++) {
+      trend = next(trend, stats(5 * second, 0, second / 20, 0), SECOND); // a share of 1 %
+      if (second >= 20) assertEquals(List.of("failing"), problems(trend), "second " + second);
+      assertEquals(null, trend.asMap().get("endedMillisAgo"));
+    }
+  }
+
+  @Test
+  void rareErrorsAfterManyErrorsAreNoProblem() {
+    var trend = next(first(stats(0, 0, 0, 0)), stats(100, 0, 50, 0), SECOND);
+    for (int second = 1; second < 180; second++)
+      trend = next(trend, stats(100 + 1_000 * second, 0, 50 + second / 20, 0), SECOND);
+
+    assertEquals(List.of(), problems(trend));
+  }
+
+  @Test
+  void errorsInPauseOfMinutesAreOfThePast() {
+    var trend = next(first(stats(0, 0, 0, 0)), timedOut(5), 180 * SECOND);
+
+    assertEquals(List.of(), problems(trend));
+    trend = next(trend, timedOut(6), SECOND);
+    assertEquals(List.of("timing out"), problems(trend));
+    assertEquals("{timing out=0}", "" + trend.asMap().get("lastMillisAgo"));
   }
 
   @Test
@@ -181,7 +211,7 @@ class RouteTrendTest {
 
     var trend = first(stats).next(stats, long10, LIMITS, SECOND);
     assertEquals(List.of("stuck"), problems(trend));
-    for (int second = 1; second < 119; second++) {
+    for (int second = 1; second < 60; second++) {
       trend = next(trend, stats, SECOND);
       assertEquals(second < 10 ? List.of("stuck", "slow") : List.of("slow"), problems(trend));
     }

@@ -165,13 +165,18 @@ class SamplesTest {
   }
 
   @Test
-  void pauseIsTwoHundredTimesAsLongAsMeanOfThreeSamples() throws Exception {
-    assertPauses(100, new int[] {40, 400, 400, 400, 40, 40, 40, 10}, new int[] {20, 14, 36, 56, 80, 56, 32, 10});
+  void pauseIsTwoHundredTimesAsLongAsShortestOfThreeSamples() throws Exception {
+    assertPauses(100, new int[] {60, 100, 90, 110, 40}, new int[] {20, 12, 12, 12, 18});
   }
 
   @Test
-  void pauseAfterSlowFirstSampleIsThirtySeconds() throws Exception {
-    assertPauses(5_000, new int[] {50, 100, 150}, new int[] {30, 20, 20});
+  void stallOfOneSampleDoesNotLengthenPause() throws Exception {
+    assertPauses(40, new int[] {40, 9_000, 9_000, 40}, new int[] {10, 10, 10, 10});
+  }
+
+  @Test
+  void pauseIsAtMostThirtySeconds() throws Exception {
+    assertPauses(5_000, new int[] {5_000, 9_000, 9_000, 100}, new int[] {30, 30, 30, 30});
   }
 
   /**

@@ -1,0 +1,188 @@
+package io.fibry.dashboard;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.net.HttpRoutes;
+import io.fibry.net.HttpServer;
+import io.fibry.time.ManualScheduler;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.CleanupMode;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Tests in a browser the alarm line with its links, and what the page shows if no data arrives. The
+ * clock of the dashboard stands still, so the server sends a snapshot only when a test wants one.
+ */
+class AlarmPageTest {
+  /** Makes rows of the first actor with other names and values, and counts their problems. */
+  private static final String SHOW_ROWS_SCRIPT =
+      "window.showRowsOf = rows => show({...statistics, rows: rows.map(row => "
+          + "({...statistics.rows[0], group: undefined, ...row})), problems: Object.fromEntries(Object.keys("
+          + "statistics.problems).map(kind => [kind, rows.filter(row => row.problems?.includes(kind)).length]))})";
+  private static final String ALARM_SCRIPT = "byId('alarm').innerText";
+
+  // Chromium still writes files for a moment after its end
+  @TempDir(cleanup = CleanupMode.NEVER)
+  static Path profile;
+
+  private final ManualScheduler clock = new ManualScheduler();
+  private final ActorScope scope = ActorSystem.openScope("app");
+  private Dashboard dashboard;
+  private Chromium chromium;
+
+  @BeforeEach
+  void open() throws Exception {
+    assumeTrue(Chromium.program().isPresent(), "there is no Chromium");
+    scope.named("till").newActor((String text) -> {});
+    var server = HttpServer.open(scope.named("web"), 0, HttpRoutes.none().text("GET /a", exchange -> "a")
+        .text("GET /b", exchange -> "b"), options -> options);
+    dashboard = Dashboard.open(scope, 0, options -> options.withRoutes("api", server), clock);
+    chromium = new Chromium(profile);
+    chromium.setSize(1200, 800);
+    chromium.open(dashboard.uri());
+    chromium.until("statistics !== null");
+    chromium.value(SHOW_ROWS_SCRIPT);
+  }
+
+  @AfterEach
+  void close() {
+    if (chromium != null) chromium.close();
+    if (dashboard != null) dashboard.close();
+    scope.closeWithin(Duration.ZERO);
+  }
+
+  @Test
+  void pageTellsForHowLongNoDataHasArrived() throws Exception {
+    chromium.until("/^▲ no data for [5-9] s$/.test(byId('status').innerText)");
+    var alarm = chromium.value(ALARM_SCRIPT);
+    assertTrue(alarm.matches("▲ no data since (20[-0-9]+ )?[0-9:]{8}, the page shows the state of that time"), alarm);
+    assertEquals("true,▲ app – Fibry dashboard", chromium.value("[Number(getComputedStyle(document.querySelector("
+        + "'main')).opacity) < 0.6, document.title]"));
+
+    DashboardTest.advance(clock, Duration.ofSeconds(1));
+    chromium.until("byId('status').innerText === '● live'");
+    assertEquals("1,good", chromium.value("[getComputedStyle(document.querySelector('main')).opacity, "
+        + "byId('alarm').className]"));
+  }
+
+  @Test
+  void timeWithoutDataCounts() throws Exception {
+    assertEquals("● live|▲ no data for 12 s|▲ no data for 59 s|▲ no data for 2 min", chromium.value("[4900, 12000, "
+        + "59900, 120000].map(silence => (show(statistics), heard = Date.now() - silence, showSilence(), "
+        + "byId('status').innerText)).join('|')"));
+  }
+
+  @Test
+  void pageTellsThatConnectionIsLost() throws Exception {
+    dashboard.close();
+
+    chromium.until("/^▲ connection lost, no data for \\d+ s$/.test(byId('status').innerText)");
+  }
+
+  @Test
+  void stuckTimeStaysIfDataArriveLate() throws Exception {
+    assertEquals("true", chromium.value("(([one, other]) => one === other && one.includes('stuck since '))("
+        + "[0, 4000].map(millis => (statistics.time += millis, showRowsOf([{problems: ['stuck'], "
+        + "busyMillis: 20000 + millis}]), byId('rows').rows[1].cells[2].innerText)))"));
+  }
+
+  @Test
+  void alarmsBeginWithStuckActorsAndEndWithRoutes() throws Exception {
+    assertEquals("▲ 2 stuck: db, till · api GET /b is stuck · 1 full: db · 1 growing: shop · 1 no longer stuck: bank"
+        + " · api GET /a is failing and slow",
+        chromium.value("(statistics.panels[0].routes.forEach(route => route.problems = route.route === 'GET /a' "
+            + "? ['failing', 'slow'] : ['stuck']), showRowsOf([{name: 'shop', problems: ['growing']}, "
+            + "{name: 'till', problems: ['stuck']}, {name: 'db', problems: ['stuck', 'full']}, {name: 'bank', "
+            + "problems: ['stuck'], endedMillisAgo: {stuck: 5000}}]), " + ALARM_SCRIPT + ")"));
+  }
+
+  @Test
+  void alarmCountsProblemsThatItDoesNotName() throws Exception {
+    assertEquals("▲ 9 stuck: a1, a2, a3, a4, a5, a6, 3 more|a7",
+        chromium.value("(showRowsOf([1, 2, 3, 4, 5, 6, 7, 8, 9]"
+            + ".map(i => ({name: 'a' + i, problems: ['stuck']}))), [" + ALARM_SCRIPT
+            + ", byId('alarm').lastChild.place.name].join('|'))"));
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1200, 390})
+  void linkOfAlarmOpensActorAboveDetails(int width) throws Exception {
+    chromium.setSize(width, 844);
+    chromium.until("innerWidth === " + width);
+
+    assertEquals("a90,false,true", chromium.value("(showRowsOf(Array.from({length: 100}, (_, i) => ({name: 'a' + "
+        + "(i + 10), problems: ['stuck']}))), byId('alarm').lastChild.place = {scope: 'app', name: 'a90'}, "
+        + "byId('alarm').lastChild.click(), [document.querySelector('tr.selected .name').innerText, "
+        + "byId('details').hidden, (row => row.top > 0 && row.bottom < innerHeight * 0.4)(document.querySelector("
+        + "'#rows tr.selected').getBoundingClientRect())].join())"));
+  }
+
+  @Test
+  void linkOfAlarmOpensRoute() throws Exception {
+    assertEquals("GET /b", chromium.value("(statistics.panels[0].routes.at(-1).problems = ['slow'], showRowsOf([{}]), "
+        + "byId('alarm').querySelector('a').click(), document.querySelector('.routes tr.selected').title)"));
+    chromium.until("byId('details-name').innerText === 'GET /b'");
+  }
+
+  @Test
+  void ratesOfRoutesHaveTheirTime() throws Exception {
+    assertEquals("the first seconds|the last 20 s|the last 30–60 s|the last 90 s|the last 3 min",
+        chromium.value("[9999, 29999, 60000, 99999, 200000].map(period).join('|')"));
+  }
+
+  @Test
+  void recentErrorOfRouteHasItsTime() throws Exception {
+    var text = chromium.value("routeProblems({route: 'x', problems: ['timing out', 'slow'], "
+        + "lastMillisAgo: {'timing out': 9000, slow: 3000}})");
+    assertTrue(text.matches("timing out, slow \\(last (20[-0-9]+ )?[0-9:]{8}\\)"), text);
+  }
+
+  @Test
+  void phoneCutsNoNumberAndShowsProblemsBeforeCharts() throws Exception {
+    chromium.setSize(390, 844);
+    chromium.until("innerWidth === 390");
+
+    var row = "busyMillis: 3000000, busyExact: false, waiting: 100000, oldestMillis: 3000000, failed: 1234567, "
+        + "recentFailures: 3, refused: 1234567, hasLostRecently: true, ";
+    assertEquals("|▲ 1.23M,100,000 · ≥ 50 min,▲ 1.23M|true|390", chromium.value("(showRowsOf([{name: 'session-17', "
+        + row
+        + "problems: ['failing', 'full']}, {name: 'web', waiting: 71, oldestMillis: 3000000, lost: 1234567}]), "
+        + "[[...document.querySelectorAll('.actors .number')].filter(e => e.offsetWidth && e.scrollWidth > "
+        + "e.clientWidth).map(e => e.innerText).join(), [7, 4, 8].map(i => byId('rows').rows[1].cells[i].innerText), "
+        + "document.querySelector('.actors').getBoundingClientRect().top < byId('cards').getBoundingClientRect().top, "
+        + "document.documentElement.scrollWidth].join('|'))"));
+  }
+
+  @Test
+  void countOfForgottenLettersIsLowerBound() throws Exception {
+    assertEquals("× 29+,× 71+,× 29",
+        chromium.value("(show({...statistics, deadLetters: [['failed', 29], ['failed', 71], "
+            + "['dropped', 29]].map(([reason, count]) => ({actor: 'till', reason, count, message: 'String', cause: ''}))}), "
+            + "[...document.querySelectorAll('#letters .times')].map(e => e.innerText).join())"));
+  }
+
+  @Test
+  void connectionThatWaitsForClientIsIdle() throws Exception {
+    assertEquals("○ idle, waits for its client,idle", chromium.value("does({state: 'awaiting_step', doing: 'waits'})"));
+  }
+
+  @Test
+  void detailsHaveTheirButtonInFirstLineAndTellWhyTextIsHidden() throws Exception {
+    chromium.value("(select({scope: 'app', name: 'till'}), showActor(selected, {...statistics.rows[0], name: 'till', "
+        + "awaits: 'x'.repeat(300), doing: 'y '.repeat(300), lastFailure: {time: 0, type: 'E', stack: []}}))");
+
+    assertEquals("true|Texts of exceptions are hidden; the option withMessageContents() shows them.",
+        chromium.value("[byId('details-close').getBoundingClientRect().bottom < "
+            + "byId('details').getBoundingClientRect().top + 48, byId('failure-hint').innerText].join('|')"));
+  }
+}
