@@ -23,7 +23,7 @@ enum RouteProblem implements HeldProblems.Problem {
     return this == STUCK; // the others are events of the last minute
   }
 
-  /** Returns a longer time for problems that are found by a share, which varies around its limit. */
+  /** Returns a longer time for problems of a share, which varies around its limit. */
   @Override
   public long holdNanos() {
     return this == STUCK ? HeldProblems.HOLD_NANOS : ActorProblem.RECENT_NANOS;

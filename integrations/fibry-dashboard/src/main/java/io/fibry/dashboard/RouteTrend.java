@@ -13,8 +13,9 @@ import java.util.Map;
 /**
  * A route of an HTTP server: its counts, and how they have changed. Rates and percentiles are of
  * the time since the older of two base lines. A base line is replaced after 30 seconds, so this
- * time is 30 to 60 seconds; less at the beginning, and longer if samples are rarer. A problem begins
- * with a share of this time, and ends a minute after the last sample that saw it happen. Immutable.
+ * time is 30 to 60 seconds; less at the beginning, and longer if samples are rarer. A problem
+ * begins with a share of this time, and ends a minute after the last sample that saw it happen.
+ * Immutable.
  *
  * @param older the counts of the older base line
  * @param olderNanos the age of the older base line
@@ -22,8 +23,8 @@ import java.util.Map;
  * @param newerNanos the age of the newer base line
  * @param stats the present counts
  * @param work the exchanges at work
- * @param since the time since a sample saw each problem happen, at most {@link ActorTrend#LONG_AGO}:
- * an exchange at work for the handling limit, or a higher count of errors or slow successes
+ * @param since the time since a sample saw each problem happen: an exchange at work for the
+ * handling limit, or a higher count of errors or slow successes; at most {@link ActorTrend#LONG_AGO}
  * @param problems the problems that the page shows
  */
 record RouteTrend(RouteStats older, long olderNanos, RouteStats newer, long newerNanos, RouteStats stats,

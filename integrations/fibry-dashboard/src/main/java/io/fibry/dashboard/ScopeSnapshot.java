@@ -220,9 +220,9 @@ final class ScopeSnapshot {
       if (row.stats().name().equals(name) && String.join(" / ", row.stats().scopes()).equals(scopeNames)) {
         var map = row.asMap(options.messageTexts, -1);
         map.put("stack", row.stats().stack());
-        map.put("time", timeMillis);
         row.stats().lastFailure().ifPresent(failure -> map.put("lastFailure", asMap(failure)));
         map.put("history", histories.maps(scopeNames, name, nanos));
+        map.put("time", timeMillis);
         return JsonText.of(map);
       }
     return "{}";

@@ -264,7 +264,7 @@ function go(place) {
 const timed = (problems, key, endedMillisAgo, busyMillis, time) => problems.map(problem => problem
   + (endedMillisAgo?.[problem] !== undefined ? ' until ' + steadyClock(key + problem, endedMillisAgo[problem], time)
     : problem === 'stuck' ? ' since ' + steadyClock(key, busyMillis, time) : '')).join(', ');
-const failuresOf = row => `${counted(row.recentFailures, 'failure')}, ${ago(row.failedMillisAgo)}`;
+const failuresOf = row => `${counted(row.recentFailures, 'failure')} (last ${steadyClock(actorKey(path(row), row.name) + 'failed', row.failedMillisAgo, row.time)})`;
 /** Returns the problems of an actor, with drops and recent failures. */
 const problemsOf = row => row.problems.filter(problem => problem !== 'failed' || !has(row, 'failing')).map(problem =>
   problem === 'full' && row.hasDroppedRecently ? 'full: drops messages'

@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Tests in a browser the alarm line with its links, and what the page shows if no data arrives. The
- * clock of the dashboard stands still, so the server sends a snapshot only when a test wants one.
+ * clock of the dashboard is paused, so the server sends a snapshot only when a test wants one.
  */
 class AlarmPageTest {
   /** Makes rows of the first actor with other names and values, and counts their problems. */
@@ -98,7 +98,7 @@ class AlarmPageTest {
 
   @Test
   void alarmsBeginWithStuckActorsAndEndWithRoutes() throws Exception {
-    assertEquals("▲ 2 stuck: db, till · api GET /b is stuck · 1 full: db · 1 growing: shop · 1 no longer stuck: bank"
+    assertEquals("▲ 2 stuck: db, till · api GET /b is stuck · 1 no longer stuck: bank · 1 full: db · 1 growing: shop"
         + " · api GET /a is failing and slow",
         chromium.value("(statistics.panels[0].routes.forEach(route => route.problems = route.route === 'GET /a' "
             + "? ['failing', 'slow'] : ['stuck']), showRowsOf([{name: 'shop', problems: ['growing']}, "

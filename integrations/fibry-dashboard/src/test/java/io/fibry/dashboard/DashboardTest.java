@@ -159,7 +159,7 @@ class DashboardTest {
       assertFalse(actorText.contains("hush"), actorText);
       var failingText = Web.get(dashboard.port(), "/actor?scope=app&name=failing");
       assertTrue(failingText.matches("(?s).*\"stack\":\\[],\"lastFailure\":\\{\"time\":\"20[-0-9]+T[:.0-9]+Z\","
-          + "\"type\":\"java.lang.IllegalStateException\",\"stack\":\\[\"[^\"]*DashboardTest.java:.*]},\"history\":\\[]}\\s*"),
+          + "\"type\":\"java.lang.IllegalStateException\",\"stack\":\\[\"[^\"]*DashboardTest.java:.*]},\"history\":\\[],\"time\":\\d+}\\s*"),
           failingText);
       assertFalse(failingText.contains("hush"), failingText);
       for (var query : List.of("", "?scope=app&name=unknown", "?scope=other&name=busy"))
