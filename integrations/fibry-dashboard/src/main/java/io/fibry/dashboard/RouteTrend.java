@@ -24,7 +24,8 @@ import java.util.Map;
  * @param stats the present counts
  * @param work the exchanges at work
  * @param since the time since a sample saw each problem happen: an exchange at work for the
- * handling limit, or a higher count of errors or slow successes; at most {@link ActorTrend#LONG_AGO}
+ * handling limit, or a higher count of errors or slow successes; at most
+ * {@link ActorTrend#LONG_AGO}
  * @param problems the problems that the page shows
  */
 record RouteTrend(RouteStats older, long olderNanos, RouteStats newer, long newerNanos, RouteStats stats,
