@@ -232,6 +232,7 @@ class SamplesTest {
 
       gate.countDown();
       Patience.awaitEnd(closing);
+      Patience.eventually(() -> scope.actors().isEmpty());
       DashboardTest.advance(clock, PAUSE);
       assertEquals(3, samples.get());
       DashboardTest.advance(clock, Duration.ofHours(1));
