@@ -283,6 +283,7 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
       hasResponse = RouteTable.respondTo(failure, exchange);
     } catch (Exception ruleFailure) { // a rule of the routes has failed
       ruleFailure.addSuppressed(failure);
+      response.exchangeFailure = ruleFailure; // the log names this failure
       response.discard();
       refuseByKind(response, ruleFailure, exchange);
       return;

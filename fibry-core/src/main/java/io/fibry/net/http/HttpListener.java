@@ -95,10 +95,9 @@ public final class HttpListener extends Listener<HttpServer> implements HttpServ
       StepObservation observation, long startNanos) {
     long nanos = System.nanoTime() - startNanos;
     var routeCounts = route == null ? unrouted : counts.get(route);
-    routeCounts.add(response.code(), nanos);
+    if (response.exchangeFailure != null && response.code() >= 500) keepFailure(routeCounts, response);
+    routeCounts.add(response.code(), nanos); // a reader that sees the count then finds the failure
     if (response.isUpgraded()) routeCounts.webSocketOpened();
-    if (response.exchangeFailure != null && response.code() >= 500)
-      routeCounts.keepFailure(response.code(), loggedFailureNumber(response), response.exchangeFailure);
     if (!exchangeHooks.isEmpty()) callHooks(new EndedExchange(route == null ? "" : route.pattern().text(),
         head.readMethod(), settings.originOf(client.remoteAddress(), head::header).scheme(), response.code(),
         Duration.ofNanos(nanos)));
@@ -108,6 +107,12 @@ public final class HttpListener extends Listener<HttpServer> implements HttpServ
     } catch (RuntimeException failure) {
       if (stackThrottle.isDue(failure)) LOG.error("{}: the access log failed", this, failure);
     }
+  }
+
+  /** Keeps the failure, unless the server has ended: after a kill, exchanges end later. */
+  private void keepFailure(RouteCounts routeCounts, ServerResponse response) {
+    routeCounts.keepFailure(response.code(), loggedFailureNumber(response), response.exchangeFailure);
+    if (onExit().isDone()) routeCounts.forgetFailures(); // the end may have missed this failure
   }
 
   private void callHooks(EndedExchange exchange) {
@@ -172,6 +177,7 @@ public final class HttpListener extends Listener<HttpServer> implements HttpServ
 
   @Override
   public List<RouteFailure> lastFailures() {
+    if (onExit().isDone()) return List.of();
     var failures = new ArrayList<RouteFailure>();
     for (var entry : routes.entries())
       counts.get(entry).addFailures(entry.pattern().text(), blockBuilder.mayShowMessages(), failures);

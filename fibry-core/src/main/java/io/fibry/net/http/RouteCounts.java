@@ -38,7 +38,7 @@ final class RouteCounts {
   private final LongAdder[] nanos = adders(OUTCOMES.length); // by outcome
   private final LongAdder timedOut = new LongAdder(); // responses with the status 504
   private final LongAdder openWebSockets = new LongAdder();
-  // by the kind of the status; written by connections, read by observers. If two connections write
+  // by kind; written by connections, read by observers. If two connections write
   // at the same time, any failure may remain
   private final AtomicReferenceArray<LastFailure> failures = new AtomicReferenceArray<>(FAILURE_KINDS);
 
@@ -76,14 +76,14 @@ final class RouteCounts {
   }
 
   /**
-   * Keeps the failure of an exchange until a later failure of its kind. A flood of refusals (503)
-   * thus hides no other failure.
+   * Keeps the failure of an exchange until a later failure of its kind. A flood of refusals, which
+   * have no number, thus hides no other failure.
    *
    * @param status 500 or above
    * @param number the number by which the log names the failure; empty if it is not in the log
    */
   void keepFailure(int status, Optional<String> number, Throwable failure) {
-    int kind = status == UNAVAILABLE ? 0 : status == GATEWAY_TIMEOUT ? 1 : 2;
+    int kind = status == UNAVAILABLE && number.isEmpty() ? 0 : status == GATEWAY_TIMEOUT ? 1 : 2;
     failures.set(kind, new LastFailure(status, number, new FailureRecord(failure, Instant.now())));
   }
 

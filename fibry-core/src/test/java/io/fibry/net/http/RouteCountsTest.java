@@ -7,15 +7,20 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.net.HttpServer.Outcome;
 import io.fibry.net.HttpServer.ResponseCounts;
 import io.fibry.net.HttpServer.ResponseTimes;
+import io.fibry.net.HttpServer.RouteFailure;
 import io.fibry.net.HttpServer.RouteStats;
 import io.fibry.net.HttpServer.TimeBucket;
 import io.fibry.support.Patience;
 import io.fibry.testing.Promise;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -170,5 +175,23 @@ class RouteCountsTest {
 
     assertConsistent(counts.stats("/"));
     assertEquals(3L * exchanges, times().count());
+  }
+
+  private void keepFailure(int status, Optional<String> number) {
+    counts.keepFailure(status, number, new IllegalStateException("planned"));
+  }
+
+  /** The server's time limit responds with 503, too, and this failure is in the log. */
+  @Promise("27.45")
+  @Test
+  void floodOfRefusalsHidesNo503ThatLogHas() {
+    keepFailure(503, Optional.of("late"));
+
+    for (int i = 0; i < 3; i++) keepFailure(503, Optional.empty());
+
+    var failures = new ArrayList<RouteFailure>();
+    counts.addFailures("/", true, failures);
+    assertEquals(Set.of(Optional.of("late"), Optional.empty()),
+        failures.stream().map(RouteFailure::number).collect(Collectors.toSet()));
   }
 }
