@@ -13,7 +13,8 @@ import java.util.Optional;
  *
  * <p>The sums have the actors that the scope and the scopes in it track, except for actors that had
  * ended before {@link #of} was called. Actors without a name belong to no sum. The memory for the
- * sums grows with the number of names that are given, and not with the number of actors.
+ * sums grows with the number of names that are given. Moreover, they remember the names of at most
+ * 10,000 actors with waiting messages, and of actors with problems, for some minutes.
  */
 public interface ActorTotals extends AutoCloseable {
 
@@ -41,11 +42,14 @@ public interface ActorTotals extends AutoCloseable {
    * @param worstFailing the actor that has failed most in the last minutes; empty if none has
    * @param worstRefusing the actor that has refused most in the last minutes; empty if none has
    * @param worstRestarting the actor that has restarted most in the last minutes; empty if none has
-   * @param worstGrowing the actor whose mailbox has grown most in five minutes, by at least 100
-   * messages, and still grows; the count is how many more messages wait. Empty if there is none
-   * @param longestQueue the actor for which most messages wait, at least 100; empty if none
-   * @param suspendedActor the actor with most suspended workers, or an actor that is suspended
-   * itself; empty if none is
+   * @param worstGrowing the actor whose mailbox has grown most in five to six minutes, by at least
+   * 100 messages, and is longer than one to two minutes ago. The count is how many more messages
+   * wait. Mailboxes are counted up to 100,000. So at this limit, a mailbox counts as growing, by
+   * 100 messages at least. Empty if there is none
+   * @param longestQueue the actor for which most messages wait, at least 100, counted up to
+   * 100,000. The last actor remains until another has over a tenth more. Empty if there is none
+   * @param suspendedActor an actor that is suspended, or has suspended workers: the last one, while
+   * it is suspended, and otherwise the actor with most of them. Empty if there is none
    */
   record Total(String name, int living, int suspended, long handled, long failed, long refused, long dropped,
       long restarted, long queued, Duration oldestWaiting, Optional<String> oldestWaitingActor, Duration busyFor,

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Actor;
 import io.fibry.ActorScope;
+import io.fibry.FailurePolicy;
 import io.fibry.spi.ActorTotals.Total;
 import io.fibry.spi.ActorTotals.Worst;
 import io.fibry.support.Patience;
@@ -20,6 +21,8 @@ import org.junit.jupiter.api.Test;
 
 /** Tests the names of the actors whose mailboxes grow, and of those with the longest queues. */
 class GrowingQueuesTest {
+  private static final int MAX_COUNTED = 100_000;
+
   private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = Variants.scope(options -> options.withScheduler(clock));
 
@@ -125,5 +128,80 @@ class GrowingQueuesTest {
     send(second, 1);
 
     assertEquals(worst("second", 221), totals.read().getFirst().worstGrowing());
+  }
+
+  /** At the limit of the count, it is unknown whether the mailbox still grows. */
+  @Promise("19.26")
+  @Test
+  void queueAtLimitOfCountIsNamedAsGrowing() {
+    var huge = stuckActor("huge");
+    send(huge, MAX_COUNTED + 1);
+    var totals = totals("*");
+
+    assertEquals(worst("huge", 100), worstAfterMinute(totals));
+    assertEquals(worst("huge", MAX_COUNTED), totals.read().getFirst().longestQueue());
+
+    for (var inner : List.of("inner-1", "inner-2")) {
+      Actor<Object> full = scope.openScope(inner).named("full").newActor(Gate::passOrThrow);
+      Gate.occupy(full);
+      send(full, MAX_COUNTED * 3 / 4);
+    }
+    assertEquals(worst("full", MAX_COUNTED * 3 / 2), totals.read().getFirst().worstGrowing());
+    for (int minute = 0; minute < 7; minute++) worstAfterMinute(totals);
+
+    assertEquals(worst("huge", 100), totals.read().getFirst().worstGrowing());
+  }
+
+  @Promise("19.26")
+  @Test
+  void longestQueueRemainsNamedUntilAnotherIsTenthLonger() {
+    var totals = totals("*");
+    var first = stuckActor("first");
+    var second = stuckActor("second");
+    send(first, 200);
+    assertEquals(worst("first", 200), totals.read().getFirst().longestQueue());
+    send(second, 220);
+    assertEquals(worst("first", 200), totals.read().getFirst().longestQueue());
+
+    send(second, 1);
+    assertEquals(worst("second", 221), totals.read().getFirst().longestQueue());
+    send(first, 22);
+
+    assertEquals(worst("second", 221), totals.read().getFirst().longestQueue());
+  }
+
+  private Actor<Object> failingActor(String name, Duration pause) {
+    return scope.named(name).initialState(Object::new)
+        .onFailure(FailurePolicy.restart().withBackoff(pause, pause).withoutLog())
+        .newActor((Object state, Object message) -> {
+          throw new IllegalStateException("planned");
+        });
+  }
+
+  private void suspend(Actor<Object> actor, ActorTotals totals, int suspended) {
+    actor.sendMessage("fails");
+    Patience.eventually(() -> totals.read().stream().mapToInt(Total::suspended).sum() == suspended);
+  }
+
+  private static List<String> suspendedActors(ActorTotals totals) {
+    return totals.read().stream().map(total -> total.suspendedActor().orElseThrow().actor()).toList();
+  }
+
+  @Promise("19.26")
+  @Test
+  void suspendedActorRemainsNamedWhileItIsSuspended() {
+    var totals = totals("a-*", "b-*");
+    var actors = List.of(failingActor("a-long", Duration.ofHours(2)), failingActor("a-short", Duration.ofHours(1)),
+        failingActor("b-short", Duration.ofHours(1)), failingActor("b-long", Duration.ofHours(2)));
+    suspend(actors.get(1), totals, 1);
+    suspend(actors.get(2), totals, 2);
+    assertEquals(List.of("a-short", "b-short"), suspendedActors(totals));
+
+    suspend(actors.get(0), totals, 3);
+    suspend(actors.get(3), totals, 4);
+    assertEquals(List.of("a-short", "b-short"), suspendedActors(totals));
+    clock.advance(Duration.ofHours(1));
+
+    Patience.eventually(() -> suspendedActors(totals).equals(List.of("a-long", "b-long")));
   }
 }

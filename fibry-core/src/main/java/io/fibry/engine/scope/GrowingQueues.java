@@ -5,8 +5,10 @@ import io.fibry.spi.ActorTotals.Worst;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * Finds the actor of each name whose mailbox has grown most in about five minutes, and still grows.
@@ -14,12 +16,17 @@ import java.util.Optional;
  *
  * <p>Once a minute, a reader remembers how many messages wait for each actor. The growth of an
  * actor is the difference between its queue now and five minutes ago. An actor is a candidate only
- * if its queue is also longer than a minute ago. So a full mailbox and a mailbox that drains are no
- * candidates. The actor that was found last remains unless another has grown by over a tenth more,
- * because each new name is a new series of a monitoring system.
+ * if its queue is also longer than one to two minutes ago. So a full mailbox and a mailbox that
+ * drains are no candidates. The actor that was found last remains unless another has grown by over
+ * a tenth more, because each new name is a new series of a monitoring system.
+ *
+ * <p>At the limit of the count, it is unknown whether a queue grows. Such a queue counts as growing
+ * by {@link #MIN_NAMED} at least.
  *
  * <p>Actors with equal names have their sum. If actors are read less than once a minute, the growth
  * is that of a longer time.
+ *
+ * <p>The snapshots have at most {@link #MAX_REMEMBERED} names each, so their memory is bounded.
  */
 final class GrowingQueues {
   /** Queues with fewer messages, and smaller growth, are normal bursts. */
@@ -33,7 +40,8 @@ final class GrowingQueues {
   private final Deque<Map<String, Long>> snapshots = new ArrayDeque<>(); // oldest first
   private final Worst[] found; // by the index of the name; null: none
   private Map<String, Long> lengths = Map.of(); // of the actors that this reader has added
-  private Map<String, Long> recent = Map.of(); // the newest snapshot before the last minute
+  private Set<String> actorsAtLimit = Set.of(); // among them, actors whose queue is at the limit of the count
+  private Map<String, Long> recent = Map.of(); // the snapshot before the newest, one to two minutes old
   private long snapshotNanos; // of the newest snapshot
 
   GrowingQueues(ActorNames names) {
@@ -44,12 +52,18 @@ final class GrowingQueues {
   /** Begins a read. An earlier reader may have failed after it added some actors. */
   void beginRead() {
     lengths = new HashMap<>();
+    actorsAtLimit = new HashSet<>();
   }
 
-  /** Adds the queue of a living actor. A reader adds all before {@link #update}. */
+  /**
+   * Adds the queue of a living actor. A reader adds all before {@link #update}.
+   *
+   * @param length the number of messages, counted up to {@link ScopeDump#MAX_COUNTED}
+   */
   void add(String actor, long length) {
-    if (length > 0 && (lengths.size() < MAX_REMEMBERED || lengths.containsKey(actor)))
-      lengths.merge(actor, length, Long::sum);
+    if (length == 0 || lengths.size() >= MAX_REMEMBERED && !lengths.containsKey(actor)) return;
+    lengths.merge(actor, length, Long::sum);
+    if (length >= ScopeDump.MAX_COUNTED) actorsAtLimit.add(actor);
   }
 
   /**
@@ -67,6 +81,7 @@ final class GrowingQueues {
     for (var actor : lengths.keySet()) offer(actor, last);
     if (nanos - snapshotNanos >= SNAPSHOT_NANOS) remember(nanos);
     lengths = Map.of();
+    actorsAtLimit = Set.of();
   }
 
   /** Gives the actor that was found last a tenth of its growth as an advantage. */
@@ -87,11 +102,13 @@ final class GrowingQueues {
     snapshotNanos = nanos;
   }
 
-  /**
-   * Returns by how many messages the queue has grown. Returns 0 if it does not grow now, or if so
-   * many actors had messages that the growth is unknown.
-   */
+  /** Returns by how many messages the queue has grown. Returns 0 if it does not grow now. */
   private long growth(String actor) {
+    return Math.max(countedGrowth(actor), actorsAtLimit.contains(actor) ? MIN_NAMED : 0);
+  }
+
+  /** Returns 0 also if so many actors had messages that the growth is unknown. */
+  private long countedGrowth(String actor) {
     long length = lengths.getOrDefault(actor, 0L);
     if (length <= lengthIn(recent, actor)) return 0;
     return Math.max(0, length - lengthIn(snapshots.getFirst(), actor));

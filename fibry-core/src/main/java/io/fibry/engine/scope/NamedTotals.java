@@ -51,11 +51,13 @@ final class NamedTotals implements ActorTotals {
   private final ActorNames names;
   // Counts of the actors that have ended, by the index of the name. Guarded by the lock of the tree
   private final Counts[] ended;
-  // The next two are guarded by the monitor. Threads take the monitor before the lock of the tree
+  // The next ones are guarded by the monitor. Threads take the monitor before the lock of the tree
   private final Counts[] last; // the result of the last reader
   private List<Total> finalTotals; // null until the close
   private final WorstActors worst;
   private final GrowingQueues growing;
+  private final List<NamedMaximum> longestQueues; // by the index of the name, as the next one
+  private final List<NamedMaximum> mostSuspended;
 
   /** The counts of one name that never shrink. */
   private static final class Counts {
@@ -89,23 +91,19 @@ final class NamedTotals implements ActorTotals {
     }
   }
 
-  /** The oldest wait, the longest work or the longest queue among the actors of one name. */
+  /** The oldest wait or the longest work among the actors of one name. */
   private static final class Maximum {
-    private long amount; // nanoseconds, messages or workers; 0: none
+    private long nanos; // 0: none
     private Cell cell; // null: none
 
-    void add(Cell candidate, long candidateAmount) {
-      if (candidateAmount <= amount) return;
-      amount = candidateAmount;
+    void add(Cell candidate, long candidateNanos) {
+      if (candidateNanos <= nanos) return;
+      nanos = candidateNanos;
       cell = candidate;
     }
 
     Duration duration() {
-      return Duration.ofNanos(amount);
-    }
-
-    Optional<Worst> worst(int min) {
-      return amount < min ? Optional.empty() : Optional.of(new Worst(cell.name(), amount));
+      return Duration.ofNanos(nanos);
     }
 
     Optional<String> name() {
@@ -151,6 +149,8 @@ final class NamedTotals implements ActorTotals {
     this.last = forNames(Counts::new).toArray(Counts[]::new);
     this.worst = new WorstActors(names.list().size(), scope.nanoTime());
     this.growing = new GrowingQueues(names);
+    this.longestQueues = forNames(NamedMaximum::new).toList();
+    this.mostSuspended = forNames(NamedMaximum::new).toList();
   }
 
   /**
@@ -219,8 +219,8 @@ final class NamedTotals implements ActorTotals {
     long[] queued = new long[ended.length];
     var oldest = forNames(Maximum::new).toList();
     var busiest = forNames(Maximum::new).toList();
-    var maxQueued = forNames(Maximum::new).toList();
-    var mostSuspended = forNames(Maximum::new).toList();
+    longestQueues.forEach(NamedMaximum::beginRead);
+    mostSuspended.forEach(NamedMaximum::beginRead);
     var causes = new Causes(names, cells);
     worst.beginRead();
     growing.beginRead();
@@ -232,13 +232,13 @@ final class NamedTotals implements ActorTotals {
       worst.addLiving(cell);
       int waiting = cell.countQueued(ScopeDump.MAX_COUNTED);
       queued[index] += waiting;
-      maxQueued.get(index).add(cell, waiting);
+      longestQueues.get(index).add(cell, waiting);
       growing.add(cell.label(), waiting);
       oldest.get(index).add(cell, QueueAges.observe(cell));
       int suspendedWorkers = 0;
       for (var worker : cell.workersAndSelf()) {
         long busyNanos = ActorInspector.busyTime(worker).nanos();
-        if (busyNanos > busiest.get(index).amount && !causes.isHeldUp(worker)) busiest.get(index).add(cell, busyNanos);
+        if (busyNanos > busiest.get(index).nanos && !causes.isHeldUp(worker)) busiest.get(index).add(cell, busyNanos);
         if (worker.isSuspended()) suspendedWorkers++;
       }
       suspended[index] += suspendedWorkers;
@@ -253,7 +253,8 @@ final class NamedTotals implements ActorTotals {
           last[i].refused, last[i].dropped, last[i].restarted, queued[i], oldest.get(i).duration(),
           oldest.get(i).name(), busiest.get(i).duration(), busiest.get(i).name(), worst.worst(i, WorstActors.FAILED),
           worst.worst(i, WorstActors.REFUSED), worst.worst(i, WorstActors.RESTARTED), growing.worst(i),
-          maxQueued.get(i).worst(GrowingQueues.MIN_NAMED), mostSuspended.get(i).worst(1)));
+          longestQueues.get(i).update(GrowingQueues.MIN_NAMED, 110),
+          mostSuspended.get(i).update(1, Integer.MAX_VALUE)));
     }
     return List.copyOf(totals);
   }
