@@ -22,6 +22,10 @@ import java.util.function.Supplier;
  * timer has a number, which its thread takes under the monitor when it reads the first entry. A
  * timer with a higher number was computed from newer entries. So a timer replaces only timers with
  * lower numbers, and is cancelled if a timer with a higher number has been set or has run.
+ *
+ * <p>A timer may run before its thread has stored it, while {@code timer} still has a timer with a
+ * lower number. The run then takes this timer over. The run cancels it when the next timer is set;
+ * if none can be set, the old timer still checks the first entry.
  */
 public final class DueTimes {
   // The store's clock may be set forward, so it is read again after this time at most.
@@ -197,14 +201,18 @@ public final class DueTimes {
 
   /** Called by a timer. If no next timer can be set, the next call of {@link #add} sets it. */
   private List<String> removeDue(long check) {
+    Scheduler.Timer obsoleteTimer;
     synchronized (this) {
-      if (check >= newestCheck) timer = null; // it has run
+      if (closed) return List.of();
+      obsoleteTimer = check > newestCheck ? timer : null;
+      if (check >= newestCheck) timer = null; // it has run, or is obsolete
       newestCheck = Math.max(newestCheck, check);
     }
     var dueKeys = new ArrayList<String>();
     try {
       removeDue(now.get(), dueKeys);
       setTimer();
+      if (obsoleteTimer != null) obsoleteTimer.cancel();
     } catch (Throwable failure) {
       DurableLog.LOG.error("waiting messages and reminders are delivered late, because no timer can be set", failure);
     }

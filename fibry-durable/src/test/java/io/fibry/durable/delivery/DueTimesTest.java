@@ -307,6 +307,67 @@ class DueTimesTest {
     assertEquals(List.of("d"), dueKeysAfter(10));
   }
 
+  /** Returns a scheduler that counts its open timers: set, and neither cancelled nor run. */
+  private Scheduler countingOpen(AtomicInteger open) {
+    return Intercepted.of(Scheduler.class, clock, (method, arguments, call) -> {
+      if (!method.getName().equals("scheduleAt")) return call.pass();
+      var isOpen = new AtomicBoolean(true);
+      open.incrementAndGet();
+      var task = (Runnable) arguments[1];
+      var timer = clock.scheduleAt((long) arguments[0], () -> {
+        if (isOpen.getAndSet(false)) open.decrementAndGet();
+        task.run();
+      });
+      return (Scheduler.Timer) () -> {
+        if (isOpen.getAndSet(false)) open.decrementAndGet();
+        return timer.cancel();
+      };
+    });
+  }
+
+  /** The timer of the reached key runs before the thread that sets it has stored it. */
+  @Test
+  void oneTimerIsLeftAfterReachedKeyWasAdded() {
+    var open = new AtomicInteger();
+    var clockReads = new AtomicInteger();
+    var dueTimes = new DueTimes(() -> {
+      clockReads.incrementAndGet();
+      return Instant.EPOCH.plusNanos(clock.nanoTime());
+    }, countingOpen(open), dueKeys::add);
+    dueTimes.add("late", Instant.EPOCH.plusSeconds(600));
+
+    dueTimes.add("reached", Instant.EPOCH);
+
+    assertEquals(List.of("reached"), dueKeys);
+    assertEquals(1, open.get());
+    dueTimes.close();
+    assertEquals(0, open.get());
+    int readsBefore = clockReads.get();
+    clock.advance(Duration.ofMinutes(20));
+    assertEquals(readsBefore, clockReads.get());
+  }
+
+  /** A timer that cannot be cancelled any more may run after the close. */
+  @Test
+  void timerThatRunsAfterCloseReadsNoClock() {
+    var clockReads = new AtomicInteger();
+    var scheduler = Intercepted.of(Scheduler.class, clock, (method, arguments, call) -> {
+      var result = call.pass();
+      return result instanceof Scheduler.Timer ? (Scheduler.Timer) () -> false : result;
+    });
+    var dueTimes = new DueTimes(() -> {
+      clockReads.incrementAndGet();
+      return Instant.EPOCH.plusNanos(clock.nanoTime());
+    }, scheduler, dueKeys::add);
+    dueTimes.add("a", Instant.EPOCH.plusSeconds(10));
+    dueTimes.close();
+    int readsBefore = clockReads.get();
+
+    assertEquals(List.of(), dueKeysAfter(20));
+
+    assertEquals(readsBefore, clockReads.get());
+  }
+
   @Test
   void timerSetDuringCloseIsCancelled() {
     var dueTimes = new AtomicReference<DueTimes>();
