@@ -11,6 +11,7 @@ import io.fibry.spi.BlockBuilder;
 import io.fibry.store.Store;
 import io.fibry.store.StoreClosedException;
 import io.fibry.store.spi.StoreBackend;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -347,7 +348,7 @@ public final class PendingDelivery implements StoreRegistry.Delivery, AutoClosea
     }
   }
 
-  /** Called by the thread that ends the last call of a batch, such as the store's thread. */
+  /** Called by a timer, and by the thread that ends the last call of a batch. */
   private void startParkedCourier(String key, List<String> deliveredIds) {
     try {
       startCourier(key, deliveredIds);
@@ -507,27 +508,53 @@ public final class PendingDelivery implements StoreRegistry.Delivery, AutoClosea
   /** Ends the courier. Another courier starts after a pause that grows with each failure. */
   private void retry(String key, String reason) {
     DurableLog.LOG.debug("the delivery to {} is tried again: {}", kind.id(key), reason);
-    Instant now = null; // stays null if the clock throws: then the next message starts a courier
+    Instant now = null; // stays null if the clock throws
     try {
       now = now();
+    } catch (Throwable clockFailure) {
+      registry.failureLog().logUndelivered(kind.id(key), clockFailure);
+    }
+    var pause = endFailedCourier(key, now);
+    try {
+      if (now == null) startCourierAfter(pause, key);
+      else addRetry(key, now, pause);
     } finally {
-      var retryAt = endFailedCourier(key, now);
-      try {
-        if (now != null) dueTimes.add(key, retryAt);
-      } finally {
-        releaseRequests(key);
-      }
+      releaseRequests(key);
     }
   }
 
-  /** Returns when to start the next courier. {@code now} is null if the time is not known. */
-  private synchronized Instant endFailedCourier(String key, Instant now) {
+  private void addRetry(String key, Instant now, Duration pause) {
+    try {
+      dueTimes.add(key, now.plus(pause));
+    } catch (Throwable failure) { // such as a failure of the store's clock, which is read once more
+      registry.failureLog().logUndelivered(kind.id(key), failure);
+      startCourierAfter(pause, key);
+    }
+  }
+
+  /** Starts a courier after a pause by the scheduler, because the store's clock has failed. */
+  private void startCourierAfter(Duration pause, String key) {
+    blockBuilder.scheduler().schedule(pause, () -> {
+      boolean isReserved;
+      try {
+        isReserved = reserveCourier(key);
+      } catch (Throwable clockFailure) {
+        registry.failureLog().logUndelivered(kind.id(key), clockFailure);
+        startCourierAfter(pause, key); // not after the close: then `reserveCourier` reads no clock
+        return;
+      }
+      if (isReserved) startParkedCourier(key, List.of());
+    });
+  }
+
+  /** Returns the pause before the next courier. {@code now} is null if the time is not known. */
+  private synchronized Duration endFailedCourier(String key, Instant now) {
     var keyDelivery = keyDelivery(key);
     keyDelivery.hasCourier = false;
-    long pause = 1L << Math.min(keyDelivery.consecutiveFailures++, MAX_BACKOFF_DOUBLINGS); // seconds
-    if (now != null) keyDelivery.retryAt = now.plusSeconds(pause);
+    var pause = Duration.ofSeconds(1L << Math.min(keyDelivery.consecutiveFailures++, MAX_BACKOFF_DOUBLINGS));
+    if (now != null) keyDelivery.retryAt = now.plus(pause);
     keyDelivery.endReading();
-    return keyDelivery.retryAt;
+    return pause;
   }
 
   @Override

@@ -357,6 +357,30 @@ class CourierTest {
     }
   }
 
+  @Test
+  void courierIsStartedAgainThoughClockFailedOnce() {
+    try (var logged = new Logged();
+        var delivery = new PendingDelivery(store, (DefaultDurableBuilder<Add>) KIND,
+            BlockBuilder.of(scope.anonymous()), key -> true)) {
+      delivery.start(key -> null);
+      delivery.onMessageStored("ada", Instant.MIN);
+      Patience.acquire(readsBegun);
+      var barrier = orderBarrier(delivery);
+      readsFail = true;
+      onClockRead = () -> {
+        onClockRead = () -> {};
+        throw new IllegalStateException("planned");
+      };
+      mayRead.release();
+      Patience.value(barrier);
+      readsFail = false;
+
+      awaitNextRead();
+
+      assertTrue(logged.text().contains("planned"), logged::text);
+    }
+  }
+
   private CompletableFuture<Void> orderBarrier(PendingDelivery delivery) {
     return delivery.orderBarrier("ada");
   }
