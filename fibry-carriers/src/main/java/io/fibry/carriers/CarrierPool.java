@@ -252,7 +252,7 @@ final class CarrierPool extends ForkJoinPool implements FiberCarriers {
     return carriers;
   }
 
-  private void setCarriers(Carrier[] newCarriers) {
+  void setCarriers(Carrier[] newCarriers) {
     sleepers = Arrays.stream(newCarriers).map(carrier -> carrier.sleeper).toArray(Sleeper[]::new);
     carriers = newCarriers;
   }

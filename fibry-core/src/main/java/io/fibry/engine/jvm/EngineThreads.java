@@ -74,8 +74,8 @@ public final class EngineThreads {
   }
 
   /**
-   * Returns whether the optional carriers run the fibers, but not the caller. So if the caller
-   * spins, it keeps no carrier from its work.
+   * Returns whether the optional carriers run the fibers, but the caller is on no such carrier. So
+   * if the caller spins, it keeps no carrier from its work.
    */
   public static boolean isCallerOffCarriers() {
     return usesCarriers() && !CARRIERS.runsCaller();

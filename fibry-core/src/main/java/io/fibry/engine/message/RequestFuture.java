@@ -301,7 +301,7 @@ public sealed class RequestFuture<R> extends AnswerFuture<R> implements AnswerLi
     try (var wait = publishSent(sentMessage, waiter)) {
       var cycle = wait == null ? null : WaitCycle.findFor(wait);
       if (cycle != null && cancel(true)) throw cycle.exception();
-      if (hasSpinningAsker()) spin.await(this); // first, because a wait that parks adds its limit to the sweep
+      if (hasSpinningAsker()) spin.spinFor(this); // first, because a wait that parks adds its limit to the sweep
       answer = askDeadline.get(this);
     } catch (InterruptedException | CancellationException interrupt) {
       // a CancellationException: this thread was interrupted while it waited for space in the
