@@ -15,7 +15,7 @@ record AlertRule(String alert, String expression, int minutes, int keptMinutes, 
   static final Path FILE = Path.of("prometheus/rules.yml");
   private static final Pattern RULE = Pattern.compile("""
        {6}- alert: (\\w+)
-       {8}expr: ([^\\n]+)
+       {8}expr: (\\|(?:\\n {10}[^\\n]+)+|[^|\\n]+)
        {8}for: (\\d+)m
        {8}keep_firing_for: (\\d+)m
        {8}labels:
@@ -31,7 +31,8 @@ record AlertRule(String alert, String expression, int minutes, int keptMinutes, 
     var rules = new ArrayList<AlertRule>();
     var matcher = RULE.matcher(text).region(start, text.length());
     while (matcher.lookingAt()) {
-      rules.add(new AlertRule(matcher.group(1), matcher.group(2), Integer.parseInt(matcher.group(3)),
+      var expression = matcher.group(2).replaceFirst("^\\|", "").strip().replaceAll("\\s+", " ");
+      rules.add(new AlertRule(matcher.group(1), expression, Integer.parseInt(matcher.group(3)),
           Integer.parseInt(matcher.group(4)), matcher.group(5), matcher.group(6), matcher.group(7)));
       matcher.region(matcher.end(), text.length());
     }
@@ -44,11 +45,13 @@ record AlertRule(String alert, String expression, int minutes, int keptMinutes, 
     return severity.equals("page");
   }
 
-  /**
-   * Returns whether the expression compares two times, so that a gap in the series has a longer
-   * effect.
-   */
-  boolean comparesTimes() {
-    return expression.matches(".*(?:(?:increase|rate)\\(| offset ).*");
+  /** Returns whether the expression counts the events of some minutes. */
+  boolean countsEvents() {
+    return expression.contains("increase(");
+  }
+
+  /** Returns whether a single event fires the alert. */
+  boolean isLoss() {
+    return countsEvents() && expression.matches(".*increase\\([^)]+\\) > 0( .*)?");
   }
 }

@@ -25,6 +25,7 @@ final class PromQl {
   private static final Set<String> AGGREGATIONS = Set.of("sum", "min", "max", "avg", "count", "topk", "bottomk");
   private static final Set<String> OF_COUNTERS = Set.of("rate", "increase");
   private static final Set<String> OF_GAUGES = Set.of("delta", "deriv");
+  private static final Set<String> OF_VECTORS = Set.of("timestamp");
   private static final Set<String> OF_RANGES = Set.of("min_over_time", "max_over_time", "avg_over_time");
   private static final Set<String> INTERSECTIONS = Set.of("and", "unless");
   private static final List<Set<String>> OPERATORS = List.of(Set.of("or"), INTERSECTIONS,
@@ -131,6 +132,10 @@ final class PromQl {
         var right = binary(level + 1).without(ignored);
         left = left.without(ignored);
         if (left.isRange || right.isRange) throw error("no range beside '" + operator + "'");
+        if (operator.equals("or") && !left.isScalar && !right.isScalar) {
+          left = union(left, right);
+          continue;
+        }
         if (!left.isScalar && !right.isScalar && !left.labels.equals(right.labels))
           throw error("equal labels beside '" + operator + "' instead of " + left.labels + " and " + right.labels);
         left =
@@ -146,6 +151,13 @@ final class PromQl {
       if (!left.labels.containsAll(on) || !right.labels.containsAll(on))
         throw error("the labels " + on + " in " + left.labels + " and " + right.labels);
       return Value.vector(left.labels);
+    }
+
+    /** Some series of the result may have further labels. */
+    private Value union(Value left, Value right) {
+      var common = new TreeSet<>(left.labels);
+      common.retainAll(right.labels);
+      return Value.vector(common);
     }
 
     /** Parses a value, and the range of a subquery such as {@code [5m:1m]} behind it. */
@@ -207,6 +219,11 @@ final class PromQl {
         var labels = new TreeSet<>(arguments.getLast().labels);
         if (!labels.remove("le")) throw error("the label le in the buckets");
         return Value.vector(labels);
+      }
+      if (OF_VECTORS.contains(name)) {
+        if (arguments.size() != 1 || arguments.getFirst().isRange || arguments.getFirst().isScalar)
+          throw error("one vector in " + name);
+        return Value.vector(arguments.getFirst().labels);
       }
       boolean isOfCounters = OF_COUNTERS.contains(name);
       if (!isOfCounters && !OF_GAUGES.contains(name) && !OF_RANGES.contains(name))
