@@ -379,18 +379,6 @@ class MonitoringFilesTest {
     withScrape(promQl -> expressions.forEach(promQl::check));
   }
 
-  /** The README explains each expression of the guide. */
-  @Test
-  void expressionsOfGuideAreInReadme() throws Exception {
-    var readme = Files.readString(README);
-    var expressions = Files.readAllLines(Path.of("../../docs/guide/7-production.md")).stream()
-        .filter(line -> line.matches("\\| .*\\? \\| .*")).map(line -> line.replaceFirst(".*\\? \\| (`.+`) \\|", "$1"))
-        .toList();
-
-    assertEquals(9, expressions.size(), expressions::toString);
-    assertEquals(List.of(), expressions.stream().filter(expression -> !readme.contains(expression)).toList());
-  }
-
   @Test
   void checkOfExpressionsFindsMistakes() throws Exception {
     withScrape(promQl -> {
