@@ -250,9 +250,9 @@ public interface HttpServer extends Exitable {
   /**
    * {@return the last failures of each route, the newest first} For each route, these are the last
    * refusal (503) that is not in the log, the last with the status 504, and the last of all others.
-   * Thus a flood of refusals hides no other failure. A response whose handler has set such a status
-   * without an exception has no entry. When the server
-   * has ended, the list is empty, because an exception may keep objects in memory.
+   * Thus a flood of refusals hides no other failure. A refusal of the full server counts as such a
+   * 503. A response whose handler has set such a status without an exception has no entry. When the
+   * server has ended, the list is empty, because an exception may keep objects in memory.
    */
   List<RouteFailure> lastFailures();
 

@@ -103,6 +103,28 @@ class RouteFailuresTest extends HttpFixture {
 
   @Promise("27.45")
   @Test
+  void refusalOfFullServerIsKept() throws Exception {
+    var gate = new Gate();
+    var routes = HttpRoutes.none().text("/", exchange -> {
+      gate.passUninterruptibly();
+      return "x";
+    });
+    server = HttpServer.open(net.scope.anonymous(), 0, routes, options -> options.withMaxExchanges(1));
+    var busy = Patience.callOnFiber(() -> call("GET", "/"));
+    Patience.await(gate.entered);
+
+    get("/");
+
+    var refusal = server.lastFailures().getFirst();
+    assertEquals("/ 503 Optional.empty Optional[the server was full: at most 1 exchange may be at work] []",
+        refusal.route() + " " + refusal.status() + " " + refusal.number() + " " + refusal.message() + " "
+            + refusal.stack());
+    gate.open();
+    Patience.value(busy);
+  }
+
+  @Promise("27.45")
+  @Test
   void scopeThatHidesContentsHidesTextOfFailure() {
     var hiding = net.scope.openScope("hiding", options -> options.withMessageContents(false));
     server = HttpServer.open(hiding.anonymous(), 0, HttpRoutes.none().text("/", exchange -> fail("secret")), o -> o);

@@ -138,6 +138,7 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
     if (entry == null) refuse(response, head, routes.allowedMethods(head.target.path()));
     else if (permit == null && !isProbe) {
       response.closeConnectionAfter();
+      response.wasServerFull = true;
       refuse(response, 503);
     } else {
       in.permit = permit;

@@ -11,6 +11,7 @@ import io.fibry.net.socket.ClientSocket;
 import io.fibry.net.socket.ExchangePermit;
 import io.fibry.net.socket.Listener;
 import io.fibry.spi.BlockBuilder;
+import io.fibry.text.Lines;
 import io.fibry.text.SafeLogger;
 import java.security.Principal;
 import java.time.Duration;
@@ -23,6 +24,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.RejectedExecutionException;
 import org.slf4j.Logger;
 
 /** A listener for HTTP connections. */
@@ -37,6 +39,7 @@ public final class HttpListener extends Listener<HttpServer> implements HttpServ
   // one for each route; filled by the constructor, then only read
   private final Map<RouteTable.RouteEntry, RouteCounts> counts = new IdentityHashMap<>();
   private final RouteCounts unrouted = new RouteCounts();
+  private final RejectedExecutionException serverFull; // shown for the exchanges that were refused for this reason
   private final List<ListenerHook> exchangeHooks = new CopyOnWriteArrayList<>();
 
   private HttpListener(ActorBuilder<?> builder, int port, RouteTable routes, HttpSettings settings) {
@@ -45,6 +48,9 @@ public final class HttpListener extends Listener<HttpServer> implements HttpServ
     this.routes = routes.withSettingsInEntries();
     this.settings = settings;
     this.permits = new ExchangePermit.PermitPool(settings.maxExchanges(), clock::nanoTime);
+    this.serverFull = new RejectedExecutionException(
+        "the server was full: at most " + Lines.count(settings.maxExchanges(), "exchange") + " may be at work");
+    serverFull.setStackTrace(new StackTraceElement[0]); // shared by all these exchanges
     for (var entry : this.routes.entries()) counts.put(entry, new RouteCounts());
     onExit().whenComplete((reason, failure) -> counts.values().forEach(RouteCounts::forgetFailures));
   }
@@ -95,7 +101,8 @@ public final class HttpListener extends Listener<HttpServer> implements HttpServ
       StepObservation observation, long startNanos) {
     long nanos = System.nanoTime() - startNanos;
     var routeCounts = route == null ? unrouted : counts.get(route);
-    if (response.exchangeFailure != null && response.code() >= 500) keepFailure(routeCounts, response);
+    var cause = response.wasServerFull ? serverFull : response.exchangeFailure;
+    if (cause != null && response.code() >= 500) keepFailure(routeCounts, response, cause);
     routeCounts.add(response.code(), nanos); // a reader that sees the count then finds the failure
     if (response.isUpgraded()) routeCounts.webSocketOpened();
     if (!exchangeHooks.isEmpty()) callHooks(new EndedExchange(route == null ? "" : route.pattern().text(),
@@ -110,8 +117,8 @@ public final class HttpListener extends Listener<HttpServer> implements HttpServ
   }
 
   /** Keeps the failure, unless the server has ended: after a kill, exchanges end later. */
-  private void keepFailure(RouteCounts routeCounts, ServerResponse response) {
-    routeCounts.keepFailure(response.code(), loggedFailureNumber(response), response.exchangeFailure);
+  private void keepFailure(RouteCounts routeCounts, ServerResponse response, Throwable failure) {
+    routeCounts.keepFailure(response.code(), loggedFailureNumber(response), failure);
     if (onExit().isDone()) routeCounts.forgetFailures(); // the end may have missed this failure
   }
 

@@ -40,6 +40,7 @@ public final class ServerResponse implements RequestBody.Expectation, ResponseBo
   ExchangePermit permit; // suspended while a write may wait; null if the exchange was refused or is a probe
   HttpExchange exchange; // null if no handler gets the request
   Throwable exchangeFailure; // exception of the handler by which the exchange has failed; null if it has not failed
+  boolean wasServerFull; // whether the exchange was refused, because too many were at work
   private final boolean isHttp11;
   private final boolean isHeadRequest; // the request was HEAD
   private RequestBody requestBody; // null if the request was malformed
