@@ -6,6 +6,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -18,7 +19,7 @@ import java.util.Set;
  * actor is the difference between its queue now and five minutes ago. An actor is a candidate only
  * if its queue is also longer than one to two minutes ago. So a full mailbox and a mailbox that
  * drains are no candidates. The actor that was found last remains unless another has grown by over
- * a tenth more, because each new name is a new series of a monitoring system.
+ * a tenth more ({@link NamedMaximum}).
  *
  * <p>At the limit of the count, it is unknown whether a queue grows. Such a queue counts as growing
  * by {@link #MIN_NAMED} at least.
@@ -38,7 +39,8 @@ final class GrowingQueues {
 
   private final ActorNames names;
   private final Deque<Map<String, Long>> snapshots = new ArrayDeque<>(); // oldest first
-  private final Worst[] found; // by the index of the name; null: none
+  private final List<NamedMaximum> growths; // by the index of the name, as the next field
+  private List<Optional<Worst>> worst; // as the last `update` has found it
   private Map<String, Long> lengths = Map.of(); // of the actors that this reader has added
   private Set<String> actorsAtLimit = Set.of(); // among them, actors whose queue is at the limit of the count
   private Map<String, Long> recent = Map.of(); // the snapshot before the newest, one to two minutes old
@@ -46,7 +48,8 @@ final class GrowingQueues {
 
   GrowingQueues(ActorNames names) {
     this.names = names;
-    this.found = new Worst[names.list().size()];
+    this.growths = names.list().stream().map(name -> new NamedMaximum(MIN_NAMED, NamedMaximum.TENTH)).toList();
+    this.worst = names.list().stream().map(name -> Optional.<Worst>empty()).toList();
   }
 
   /** Begins a read. An earlier reader may have failed after it added some actors. */
@@ -73,26 +76,12 @@ final class GrowingQueues {
    */
   void update(long nanos) {
     if (snapshots.isEmpty()) remember(nanos);
-    var last = found.clone();
-    for (int i = 0; i < found.length; i++) {
-      long growth = last[i] == null ? 0 : growth(last[i].actor());
-      found[i] = growth < MIN_NAMED ? null : new Worst(last[i].actor(), growth);
-    }
-    for (var actor : lengths.keySet()) offer(actor, last);
+    for (var maximum : growths) maximum.beginRead();
+    for (var actor : lengths.keySet()) growths.get(names.indexOf(actor)).add(actor, growth(actor));
+    worst = growths.stream().map(NamedMaximum::update).toList();
     if (nanos - snapshotNanos >= SNAPSHOT_NANOS) remember(nanos);
     lengths = Map.of();
     actorsAtLimit = Set.of();
-  }
-
-  /** Gives the actor that was found last a tenth of its growth as an advantage. */
-  private void offer(String actor, Worst[] last) {
-    long growth = growth(actor);
-    int name = names.indexOf(actor);
-    var best = found[name];
-    if (growth < MIN_NAMED) return;
-    boolean isFoundBefore = best != null && last[name] != null && best.actor().equals(last[name].actor());
-    long required = best == null ? 0 : isFoundBefore ? best.count() + best.count() / 10 : best.count();
-    if (growth > required) found[name] = new Worst(actor, growth);
   }
 
   private void remember(long nanos) {
@@ -120,6 +109,6 @@ final class GrowingQueues {
 
   /** Returns the actor of a name, as the last {@link #update} has found it. */
   Optional<Worst> worst(int name) {
-    return Optional.ofNullable(found[name]);
+    return worst.get(name);
   }
 }

@@ -149,8 +149,8 @@ final class NamedTotals implements ActorTotals {
     this.last = forNames(Counts::new).toArray(Counts[]::new);
     this.worst = new WorstActors(names.list().size(), scope.nanoTime());
     this.growing = new GrowingQueues(names);
-    this.longestQueues = forNames(NamedMaximum::new).toList();
-    this.mostSuspended = forNames(NamedMaximum::new).toList();
+    this.longestQueues = forNames(() -> new NamedMaximum(GrowingQueues.MIN_NAMED, NamedMaximum.TENTH)).toList();
+    this.mostSuspended = forNames(() -> new NamedMaximum(1, NamedMaximum.UNLIMITED)).toList();
   }
 
   /**
@@ -232,7 +232,7 @@ final class NamedTotals implements ActorTotals {
       worst.addLiving(cell);
       int waiting = cell.countQueued(ScopeDump.MAX_COUNTED);
       queued[index] += waiting;
-      longestQueues.get(index).add(cell, waiting);
+      longestQueues.get(index).add(cell.label(), waiting);
       growing.add(cell.label(), waiting);
       oldest.get(index).add(cell, QueueAges.observe(cell));
       int suspendedWorkers = 0;
@@ -242,7 +242,7 @@ final class NamedTotals implements ActorTotals {
         if (worker.isSuspended()) suspendedWorkers++;
       }
       suspended[index] += suspendedWorkers;
-      mostSuspended.get(index).add(cell, suspendedWorkers);
+      mostSuspended.get(index).add(cell.label(), suspendedWorkers);
     }
     worst.update(names, scope.nanoTime(), scope.totalsLock());
     growing.update(scope.nanoTime());
@@ -253,8 +253,7 @@ final class NamedTotals implements ActorTotals {
           last[i].refused, last[i].dropped, last[i].restarted, queued[i], oldest.get(i).duration(),
           oldest.get(i).name(), busiest.get(i).duration(), busiest.get(i).name(), worst.worst(i, WorstActors.FAILED),
           worst.worst(i, WorstActors.REFUSED), worst.worst(i, WorstActors.RESTARTED), growing.worst(i),
-          longestQueues.get(i).update(GrowingQueues.MIN_NAMED, 110),
-          mostSuspended.get(i).update(1, Integer.MAX_VALUE)));
+          longestQueues.get(i).update(), mostSuspended.get(i).update()));
     }
     return List.copyOf(totals);
   }
