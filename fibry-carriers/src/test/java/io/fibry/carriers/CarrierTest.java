@@ -39,25 +39,11 @@ class CarrierTest {
   }
 
   private static CarriedDrain nearDrain() {
-    return new CarriedDrain() {
-      @Override
-      public boolean runOnce() {
-        return true;
-      }
-
-      @Override
-      public void run() {}
-
+    return new TestDrain(() -> {}) {
       @Override
       public boolean isNear() {
         return true;
       }
-
-      @Override
-      public void leaveThread() {}
-
-      @Override
-      public void forgetHandler() {}
     };
   }
 

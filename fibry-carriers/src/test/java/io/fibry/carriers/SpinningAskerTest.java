@@ -19,25 +19,11 @@ class SpinningAskerTest {
   }
 
   private static CarriedDrain drain(boolean hasSpinningAsker) {
-    return new CarriedDrain() {
+    return new TestDrain(() -> {}) {
       @Override
       public boolean hasSpinningAsker() {
         return hasSpinningAsker;
       }
-
-      @Override
-      public boolean runOnce() {
-        return true;
-      }
-
-      @Override
-      public void run() {}
-
-      @Override
-      public void leaveThread() {}
-
-      @Override
-      public void forgetHandler() {}
     };
   }
 

@@ -4,7 +4,7 @@ import io.fibry.engine.carrier.CarriedDrain;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** A drain that runs some code once, and counts the calls of the scheduler. */
-final class TestDrain implements CarriedDrain {
+class TestDrain implements CarriedDrain {
   final AtomicInteger runs = new AtomicInteger();
   final AtomicInteger leaves = new AtomicInteger();
   final AtomicInteger forgets = new AtomicInteger();
