@@ -2,23 +2,14 @@ package io.fibry.dashboard;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.fibry.ActorScope;
-import io.fibry.ActorSystem;
 import io.fibry.FailurePolicy;
-import java.nio.file.Path;
-import java.time.Duration;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.CleanupMode;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Tests in a browser how the page orders actors, shows single failures, and places its tiles. */
-class ActorsPageTest {
+class ActorsPageTest extends PageFixture {
   /** Shows three actors: with many messages, with an old message, and without messages. */
   private static final String SHOW_WAITING_SCRIPT = "show({...statistics, rows: [['many', 100000, 2000], "
       + "['old', 3, 59000], ['none', 0, undefined]].map(([name, waiting, oldestMillis]) => "
@@ -28,32 +19,9 @@ class ActorsPageTest {
   private static final String CUT_HEADS_SCRIPT = "[...document.querySelectorAll('.actors thead th, .actors .number')]"
       + ".filter(e => e.offsetWidth && e.scrollWidth > e.clientWidth).map(e => e.innerText).join('|')";
 
-  // Chromium still writes files for a moment after its end
-  @TempDir(cleanup = CleanupMode.NEVER)
-  static Path profile;
-
-  private final ActorScope scope = ActorSystem.openScope("app");
-  private Dashboard dashboard;
-  private Chromium chromium;
-
-  @BeforeEach
-  void open() throws Exception {
-    assumeTrue(Chromium.program().isPresent(), "there is no Chromium");
+  @Override
+  void openDashboard() {
     dashboard = Dashboard.open(scope, 0);
-    chromium = new Chromium(profile);
-    chromium.setSize(1200, 800);
-  }
-
-  @AfterEach
-  void close() {
-    if (chromium != null) chromium.close();
-    if (dashboard != null) dashboard.close();
-    scope.closeWithin(Duration.ZERO);
-  }
-
-  private void show() throws Exception {
-    chromium.open(dashboard.uri());
-    chromium.until("statistics !== null");
   }
 
   /** Clicks on the second button of the column, and returns the order of the actors. */

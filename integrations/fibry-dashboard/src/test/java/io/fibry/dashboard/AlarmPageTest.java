@@ -2,20 +2,13 @@ package io.fibry.dashboard;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.fibry.ActorScope;
-import io.fibry.ActorSystem;
 import io.fibry.net.HttpRoutes;
 import io.fibry.net.HttpServer;
 import io.fibry.time.ManualScheduler;
-import java.nio.file.Path;
 import java.time.Duration;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.CleanupMode;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -23,7 +16,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * Tests in a browser the alarm line with its links, and what the page shows if no data arrives. The
  * clock of the dashboard is paused, so the server sends a snapshot only when a test wants one.
  */
-class AlarmPageTest {
+class AlarmPageTest extends PageFixture {
   /** Makes rows of the first actor with other names and values, and counts their problems. */
   private static final String SHOW_ROWS_SCRIPT =
       "window.showRowsOf = rows => show({...statistics, rows: rows.map(row => "
@@ -31,34 +24,20 @@ class AlarmPageTest {
           + "statistics.problems).map(kind => [kind, rows.filter(row => row.problems?.includes(kind)).length]))})";
   private static final String ALARM_SCRIPT = "byId('alarm').innerText";
 
-  // Chromium still writes files for a moment after its end
-  @TempDir(cleanup = CleanupMode.NEVER)
-  static Path profile;
-
   private final ManualScheduler clock = new ManualScheduler();
-  private final ActorScope scope = ActorSystem.openScope("app");
-  private Dashboard dashboard;
-  private Chromium chromium;
 
-  @BeforeEach
-  void open() throws Exception {
-    assumeTrue(Chromium.program().isPresent(), "there is no Chromium");
+  @Override
+  void openDashboard() {
     scope.named("till").newActor((String text) -> {});
     var server = HttpServer.open(scope.named("web"), 0, HttpRoutes.none().text("GET /a", exchange -> "a")
         .text("GET /b", exchange -> "b"), options -> options);
     dashboard = Dashboard.open(scope, 0, options -> options.withRoutes("api", server), clock);
-    chromium = new Chromium(profile);
-    chromium.setSize(1200, 800);
-    chromium.open(dashboard.uri());
-    chromium.until("statistics !== null");
-    chromium.value(SHOW_ROWS_SCRIPT);
   }
 
-  @AfterEach
-  void close() {
-    if (chromium != null) chromium.close();
-    if (dashboard != null) dashboard.close();
-    scope.closeWithin(Duration.ZERO);
+  @BeforeEach
+  void showPage() throws Exception {
+    show();
+    chromium.value(SHOW_ROWS_SCRIPT);
   }
 
   @Test

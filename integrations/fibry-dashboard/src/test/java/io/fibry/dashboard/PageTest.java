@@ -3,27 +3,19 @@ package io.fibry.dashboard;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.fibry.ActorScope;
-import io.fibry.ActorSystem;
 import io.fibry.FailurePolicy;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pool.Pools;
 import io.fibry.support.Patience;
 import java.net.URI;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.CleanupMode;
-import org.junit.jupiter.api.io.TempDir;
 
 /** Tests the page of the dashboard in a browser. */
-class PageTest {
+class PageTest extends PageFixture {
   private static final Duration HANDLING_LIMIT = Duration.ofMillis(100);
   private static final String HOSTILE = "<img src=x onerror='window.hacked=1'><script>window.hacked=1</script>";
   private static final String ROW_TEXT_SCRIPT = "[...document.querySelectorAll('#rows tr')]"
@@ -33,31 +25,9 @@ class PageTest {
       + "tr.ill td:nth-child(3), .head p')].filter(e => e.offsetWidth && e.scrollWidth > e.clientWidth)"
       + ".map(e => e.innerText).join('|')";
 
-  // Chromium still writes files for a moment after its end
-  @TempDir(cleanup = CleanupMode.NEVER)
-  static Path profile;
-
-  private final ActorScope scope = ActorSystem.openScope("app");
-  private Dashboard dashboard;
-  private Chromium chromium;
-
-  @BeforeEach
-  void open() throws Exception {
-    assumeTrue(Chromium.program().isPresent(), "there is no Chromium");
-    openDashboard();
-    chromium = new Chromium(profile);
-    chromium.setSize(1200, 800);
-  }
-
-  private void openDashboard() {
+  @Override
+  void openDashboard() {
     dashboard = Dashboard.open(scope, 0, options -> options.withHandlingLimit(HANDLING_LIMIT));
-  }
-
-  @AfterEach
-  void close() {
-    if (chromium != null) chromium.close();
-    if (dashboard != null) dashboard.close();
-    scope.closeWithin(Duration.ZERO);
   }
 
   private void show(String query) throws Exception {

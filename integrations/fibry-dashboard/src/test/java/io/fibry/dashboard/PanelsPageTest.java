@@ -2,10 +2,7 @@ package io.fibry.dashboard;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.fibry.ActorScope;
-import io.fibry.ActorSystem;
 import io.fibry.cluster.Cluster;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
@@ -21,24 +18,17 @@ import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.CleanupMode;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Tests in a browser how the page shows lost messages, routes of servers, stores and nodes. */
-class PanelsPageTest {
+class PanelsPageTest extends PageFixture {
   private static final String LONG_NAME = "a-name-that-is-too-long-for-a-phone-and-for-most-other-screens";
   private static final int PHONE_WIDTH = 390;
-
-  // Chromium still writes files for a moment after its end
-  @TempDir(cleanup = CleanupMode.NEVER)
-  static Path profile;
 
   @TempDir
   Path folder;
 
-  private final ActorScope scope = ActorSystem.openScope("app");
   private final CountDownLatch entered = new CountDownLatch(1); // the handler of the first subscriber
   private final CountDownLatch gate = new CountDownLatch(1);
   private final Semaphore latest = new Semaphore(0); // a permit for each message that the second subscriber handled
@@ -46,12 +36,9 @@ class PanelsPageTest {
   private HttpServer server;
   private FolderStore store;
   private Cluster cluster;
-  private Dashboard dashboard;
-  private Chromium chromium;
 
-  @BeforeEach
-  void open() throws Exception {
-    assumeTrue(Chromium.program().isPresent(), "there is no Chromium");
+  @Override
+  void openDashboard() throws Exception {
     server = HttpServer.open(scope.named("web"), 0,
         HttpRoutes.none().text("GET /orders", exchange -> "orders").text("GET /" + LONG_NAME, exchange -> "long")
             .text("GET /broken", exchange -> {
@@ -69,23 +56,15 @@ class PanelsPageTest {
         .withSlowLimit(Duration.ofHours(1)) // a slow response of a busy machine is no problem here
         .withStore(LONG_NAME, store).withCluster(cluster)
         .withPanel("Shop", () -> Map.of(LONG_NAME, LONG_NAME + LONG_NAME)));
-    chromium = new Chromium(profile);
-    chromium.setSize(1200, 800);
   }
 
   @AfterEach
+  @Override
   void close() throws Exception {
     gate.countDown();
-    if (chromium != null) chromium.close();
-    if (dashboard != null) dashboard.close();
-    scope.closeWithin(Duration.ZERO);
+    super.close();
     if (cluster != null) cluster.close();
     if (store != null) store.close();
-  }
-
-  private void show() throws Exception {
-    chromium.open(dashboard.uri());
-    chromium.until("statistics !== null");
   }
 
   private String route(String name) throws Exception {

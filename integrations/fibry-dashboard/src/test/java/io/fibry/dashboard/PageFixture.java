@@ -1,0 +1,45 @@
+package io.fibry.dashboard;
+
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.io.CleanupMode;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A scope, its dashboard and a browser, for tests of the page. */
+abstract class PageFixture {
+  // Chromium still writes files for a moment after its end
+  @TempDir(cleanup = CleanupMode.NEVER)
+  static Path profile;
+
+  final ActorScope scope = ActorSystem.openScope("app");
+  Dashboard dashboard;
+  Chromium chromium;
+
+  abstract void openDashboard() throws Exception;
+
+  @BeforeEach
+  void open() throws Exception {
+    assumeTrue(Chromium.program().isPresent(), "there is no Chromium");
+    openDashboard();
+    chromium = new Chromium(profile);
+    chromium.setSize(1200, 800);
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    if (chromium != null) chromium.close();
+    if (dashboard != null) dashboard.close();
+    scope.closeWithin(Duration.ZERO);
+  }
+
+  final void show() throws Exception {
+    chromium.open(dashboard.uri());
+    chromium.until("statistics !== null");
+  }
+}
