@@ -2,6 +2,7 @@ package io.fibry.dashboard;
 
 import io.fibry.ActorStats;
 import io.fibry.ActorStats.ActorState;
+import io.fibry.dashboard.ProcessPauses.PauseHistory;
 import io.fibry.text.Durations;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -141,8 +142,11 @@ record ActorTrend(long handled, long failed, long lost, long dropped, RateWindow
   /**
    * Returns the trend in the next snapshot. Counts that are lower than before belong to a new actor
    * with the name of an ended actor.
+   *
+   * @param elapsedNanos the time since this snapshot
+   * @param pausedNanos for how long of it the process was paused
    */
-  ActorTrend next(ActorStats stats, long elapsedNanos) {
+  ActorTrend next(ActorStats stats, long elapsedNanos, long pausedNanos) {
     if (stats.handled() < handled || stats.failed() < failed || lost(stats) < lost || stats.dropped() < dropped)
       return ofNew(stats, elapsedNanos);
     long sinceHandled = since(stats.handled() > handled, this.sinceHandled, elapsedNanos);
@@ -151,9 +155,9 @@ record ActorTrend(long handled, long failed, long lost, long dropped, RateWindow
     long sinceLost = since(lost(stats) > lost, this.sinceLost, elapsedNanos);
     long sinceDropped = since(stats.dropped() > dropped, this.sinceDropped, elapsedNanos);
     long noThreadNanos = !lacksThread(stats) || stats.handled() > handled ? 0
-        : this.noThreadNanos + elapsedNanos;
+        : this.noThreadNanos + elapsedNanos - pausedNanos;
     long suspendedNanos = !isSuspended(stats) || stats.failed() > failed ? 0
-        : Math.min(MIN_SUSPENDED_NANOS, this.suspendedNanos + elapsedNanos);
+        : Math.min(MIN_SUSPENDED_NANOS, this.suspendedNanos + elapsedNanos - pausedNanos);
     boolean isFull = isFull(stats);
     var next = new ActorTrend(stats.handled(), stats.failed(), lost(stats), stats.dropped(),
         rate.next(stats.handled(), elapsedNanos), sinceHandled, failures, sinceLost, sinceDropped, noThreadNanos,
@@ -161,17 +165,26 @@ record ActorTrend(long handled, long failed, long lost, long dropped, RateWindow
     return next.equals(this) ? this : next; // an idle actor keeps its object
   }
 
-  /** Returns the problems whose conditions are true now, the most urgent first. */
-  List<ActorProblem> presentProblems(ActorStats stats, Duration handlingLimit, Duration waitingLimit) {
+  /** Returns the trend in the next snapshot if the process was not paused in the meantime. */
+  ActorTrend next(ActorStats stats, long elapsedNanos) {
+    return next(stats, elapsedNanos, 0);
+  }
+
+  /**
+   * Returns the problems whose conditions are true now, the most urgent first. A pause of the
+   * process counts neither as work nor as a wait.
+   */
+  List<ActorProblem> presentProblems(ActorStats stats, Duration handlingLimit, Duration waitingLimit,
+      PauseHistory pauses) {
     var present = new ArrayList<ActorProblem>(0);
     if (stats.state() == ActorState.CUT_OFF) present.add(ActorProblem.CUT_OFF);
-    if (stats.busyFor().compareTo(handlingLimit) >= 0) present.add(ActorProblem.STUCK);
+    if (pauses.withoutPauses(stats.busyFor()).compareTo(handlingLimit) >= 0) present.add(ActorProblem.STUCK);
     if (noThreadNanos >= Durations.nanos(handlingLimit)) present.add(ActorProblem.WITHOUT_THREAD);
     if (suspendedNanos >= MIN_SUSPENDED_NANOS) present.add(ActorProblem.RESTARTING);
     if (stayedFull || sinceLost < ActorProblem.RECENT_NANOS) present.add(ActorProblem.FULL);
     boolean isFailing = failures.isFailing(stats.failed(), stats.handled() + stats.failed());
     if (isFailing) present.add(ActorProblem.FAILING);
-    if (stats.oldestWaiting().compareTo(waitingLimit) >= 0) present.add(ActorProblem.BACKLOGGED);
+    if (pauses.withoutPauses(stats.oldestWaiting()).compareTo(waitingLimit) >= 0) present.add(ActorProblem.BACKLOGGED);
     if (queue.isGrowing()) present.add(ActorProblem.GROWING);
     if (failures.isRecent() && !isFailing) present.add(ActorProblem.FAILED);
     return present.isEmpty() ? List.of() : present;

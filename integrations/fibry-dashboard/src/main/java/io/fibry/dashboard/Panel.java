@@ -1,5 +1,6 @@
 package io.fibry.dashboard;
 
+import io.fibry.dashboard.ProcessPauses.PauseHistory;
 import io.fibry.dashboard.RouteTrend.RouteLimits;
 import java.util.List;
 import java.util.Map;
@@ -22,8 +23,9 @@ interface Panel {
    *
    * @param rows the actors of the snapshot; empty for a sample that no page shows
    * @param limits the limits of routes
+   * @param pauses the pauses of the process
    */
-  record PanelInput(List<ActorRow> rows, RouteLimits limits) {}
+  record PanelInput(List<ActorRow> rows, RouteLimits limits, PauseHistory pauses) {}
 
   String title();
 

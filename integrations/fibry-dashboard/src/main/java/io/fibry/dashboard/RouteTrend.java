@@ -1,8 +1,10 @@
 package io.fibry.dashboard;
 
+import io.fibry.dashboard.ProcessPauses.PauseHistory;
 import io.fibry.net.HttpServer.ResponseTimes;
 import io.fibry.net.HttpServer.RouteStats;
 import io.fibry.net.HttpServer.TimeBucket;
+import io.fibry.text.Durations;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -22,6 +24,7 @@ import java.util.Map;
  * @param newer the counts of the newer base line
  * @param newerNanos the age of the newer base line
  * @param stats the present counts
+ * @param slow the slow successes that no pause of the process has delayed
  * @param work the exchanges at work
  * @param since the time since a sample saw each problem happen: an exchange at work for the
  * handling limit, or a higher count of errors or slow successes; at most
@@ -29,7 +32,7 @@ import java.util.Map;
  * @param problems the problems that the page shows
  */
 record RouteTrend(RouteStats older, long olderNanos, RouteStats newer, long newerNanos, RouteStats stats,
-    RouteWork work, Map<RouteProblem, Long> since, HeldProblems<RouteProblem> problems) {
+    SlowCounts slow, RouteWork work, Map<RouteProblem, Long> since, HeldProblems<RouteProblem> problems) {
   private static final long PERIOD_NANOS = Duration.ofSeconds(30).toNanos();
   private static final int MIN_PERCENT = 1; // so that one error among many responses is no problem
   private static final int MIN_SLOW = 2; // successes, because the first of a process may be slow
@@ -42,27 +45,56 @@ record RouteTrend(RouteStats older, long olderNanos, RouteStats newer, long newe
    */
   record RouteLimits(Duration handling, Duration slow) {}
 
+  /**
+   * Counts of slow successes since the first sample, at the base lines and now. A pause of the
+   * process makes all exchanges slow that are in progress. Such exchanges are left out if they
+   * end between the samples around the pause, or within the slow limit after it. An exchange that
+   * ends later was itself slow after the pause.
+   */
+  record SlowCounts(long older, long newer, long now) {
+    static final SlowCounts NONE = new SlowCounts(0, 0, 0);
+
+    SlowCounts plus(long count) {
+      return new SlowCounts(older, newer, now + count);
+    }
+
+    SlowCounts withNewBaseLine() {
+      return new SlowCounts(newer, now, now);
+    }
+
+    long recent() {
+      return now - older;
+    }
+  }
+
   static RouteTrend first(RouteStats stats, RouteWork work, RouteLimits limits) {
     var since = new EnumMap<RouteProblem, Long>(RouteProblem.class);
     for (var problem : RouteProblem.values()) since.put(problem, ActorTrend.LONG_AGO);
     if (isStuck(work, limits)) since.put(RouteProblem.STUCK, 0L);
-    return new RouteTrend(stats, 0, stats, 0, stats, work, since, HeldProblems.none()).withProblems(limits, 0);
+    return new RouteTrend(stats, 0, stats, 0, stats, SlowCounts.NONE, work, since, HeldProblems.none())
+        .withProblems(limits, 0);
   }
 
-  RouteTrend next(RouteStats next, RouteWork nextWork, RouteLimits limits, long elapsedNanos) {
+  RouteTrend next(RouteStats next, RouteWork nextWork, RouteLimits limits, PauseHistory pauses, long elapsedNanos) {
+    long slowCount = pauses.hasEndedWithin(elapsedNanos + Durations.nanos(limits.slow)) ? 0
+        : slowCount(next.successTimes(), limits.slow) - slowCount(stats.successTimes(), limits.slow);
+    var nextSlow = slow.plus(slowCount);
     var nextSince = new EnumMap<RouteProblem, Long>(RouteProblem.class);
-    since.forEach((problem, nanos) -> nextSince.put(problem, ActorTrend.since(problem == RouteProblem.STUCK
-        ? isStuck(nextWork, limits) : count(next, problem, limits) > count(stats, problem, limits), nanos,
-        elapsedNanos)));
+    since.forEach((problem, nanos) -> nextSince.put(problem, ActorTrend.since(switch (problem) {
+      case STUCK -> isStuck(nextWork, limits);
+      case SLOW -> slowCount > 0;
+      default -> count(next, problem) > count(stats, problem);
+    }, nanos, elapsedNanos)));
     var trend = newerNanos + elapsedNanos < PERIOD_NANOS
-        ? new RouteTrend(older, olderNanos + elapsedNanos, newer, newerNanos + elapsedNanos, next, nextWork,
-            nextSince, problems)
-        : new RouteTrend(newer, newerNanos + elapsedNanos, next, 0, next, nextWork, nextSince, problems);
+        ? new RouteTrend(older, olderNanos + elapsedNanos, newer, newerNanos + elapsedNanos, next, nextSlow,
+            nextWork, nextSince, problems)
+        : new RouteTrend(newer, newerNanos + elapsedNanos, next, 0, next, nextSlow.withNewBaseLine(), nextWork,
+            nextSince, problems);
     return trend.withProblems(limits, elapsedNanos);
   }
 
   private RouteTrend withProblems(RouteLimits limits, long elapsedNanos) {
-    return new RouteTrend(older, olderNanos, newer, newerNanos, stats, work, since,
+    return new RouteTrend(older, olderNanos, newer, newerNanos, stats, slow, work, since,
         problems.next(presentProblems(limits), elapsedNanos, problem -> problem == RouteProblem.STUCK
             || sinceSeen(problem) < ActorProblem.RECENT_NANOS));
   }
@@ -73,20 +105,19 @@ record RouteTrend(RouteStats older, long olderNanos, RouteStats newer, long newe
     return problem == RouteProblem.SLOW ? Math.min(nanos, since.get(RouteProblem.STUCK)) : nanos;
   }
 
-  /** Returns how often a problem has happened since the server was opened. */
-  private static long count(RouteStats stats, RouteProblem problem, RouteLimits limits) {
+  /** Returns how many responses had a problem since the server was opened. */
+  private static long count(RouteStats stats, RouteProblem problem) {
     var responses = stats.responses();
     return switch (problem) {
-      case STUCK -> 0; // a state, which has no count
       case FAILING -> responses.serverErrors() - responses.timedOut();
       case TIMING_OUT -> responses.timedOut();
       case UNAVAILABLE -> responses.unavailable();
-      case SLOW -> slowCount(stats.successTimes(), limits.slow);
+      case STUCK, SLOW -> 0; // not seen by the status of a response
     };
   }
 
   private static boolean isStuck(RouteWork work, RouteLimits limits) {
-    return work.maxTime().compareTo(limits.handling) >= 0;
+    return work.maxActiveTime().compareTo(limits.handling) >= 0;
   }
 
   /** Returns how many exchanges ended since the older base line. */
@@ -100,16 +131,16 @@ record RouteTrend(RouteStats older, long olderNanos, RouteStats newer, long newe
     boolean isStuck = isStuck(work, limits);
     if (isStuck) present.add(RouteProblem.STUCK);
     for (var problem : List.of(RouteProblem.FAILING, RouteProblem.TIMING_OUT, RouteProblem.UNAVAILABLE))
-      if (happens(problem, 1, recentlyAnswered(), limits)) present.add(problem);
+      if (happens(problem, count(stats, problem) - count(older, problem), 1, recentlyAnswered())) present.add(problem);
     if (!isStuck && since.get(RouteProblem.STUCK) < ActorProblem.RECENT_NANOS
-        || happens(RouteProblem.SLOW, MIN_SLOW, stats.successTimes().count() - older.successTimes().count(), limits))
+        || happens(RouteProblem.SLOW, slow.recent(), MIN_SLOW,
+            stats.successTimes().count() - older.successTimes().count()))
       present.add(RouteProblem.SLOW);
     return present;
   }
 
   /** Returns whether a problem was seen within the last minute, and often enough recently. */
-  private boolean happens(RouteProblem problem, int min, long totalCount, RouteLimits limits) {
-    long count = count(stats, problem, limits) - count(older, problem, limits);
+  private boolean happens(RouteProblem problem, long count, int min, long totalCount) {
     return since.get(problem) < ActorProblem.RECENT_NANOS && count >= min && count * 100 >= totalCount * MIN_PERCENT;
   }
 

@@ -1,5 +1,6 @@
 package io.fibry.dashboard;
 
+import io.fibry.dashboard.ProcessPauses.PauseHistory;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -10,25 +11,32 @@ import java.util.Map;
  *
  * @param exchanges how many there are
  * @param maxTime for how long at least the handler of one of them has been at work
+ * @param maxActiveTime the same without pauses of the process
  */
-record RouteWork(int exchanges, Duration maxTime) {
-  static final RouteWork NONE = new RouteWork(0, Duration.ZERO);
+record RouteWork(int exchanges, Duration maxTime, Duration maxActiveTime) {
+  static final RouteWork NONE = new RouteWork(0, Duration.ZERO, Duration.ZERO);
 
   /**
    * Returns the work of each route of a server that has any, by the actors of its connections. A
    * server does not tell its scope, so connections of servers with the same name are added up.
    */
-  static Map<String, RouteWork> of(String server, List<ActorRow> rows) {
+  static Map<String, RouteWork> of(String server, List<ActorRow> rows, PauseHistory pauses) {
     var works = new HashMap<String, RouteWork>();
     for (var row : rows) {
       var stats = row.stats();
       if (stats.messageType().isPresent() && stats.busyFor().isPositive() && stats.name().startsWith(server + "/"))
-        works.merge(stats.messageType().get(), new RouteWork(1, stats.busyFor()), RouteWork::plus);
+        works.merge(stats.messageType().get(), new RouteWork(1, stats.busyFor(),
+            pauses.withoutPauses(stats.busyFor())), RouteWork::plus);
     }
     return works;
   }
 
   private RouteWork plus(RouteWork other) {
-    return new RouteWork(exchanges + other.exchanges, maxTime.compareTo(other.maxTime) > 0 ? maxTime : other.maxTime);
+    return new RouteWork(exchanges + other.exchanges, max(maxTime, other.maxTime),
+        max(maxActiveTime, other.maxActiveTime));
+  }
+
+  private static Duration max(Duration a, Duration b) {
+    return a.compareTo(b) > 0 ? a : b;
   }
 }

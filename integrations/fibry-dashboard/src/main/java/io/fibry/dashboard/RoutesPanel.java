@@ -1,5 +1,6 @@
 package io.fibry.dashboard;
 
+import io.fibry.dashboard.ProcessPauses.PauseHistory;
 import io.fibry.dashboard.RouteTrend.RouteLimits;
 import io.fibry.net.HttpServer;
 import io.fibry.net.HttpServer.RouteFailure;
@@ -29,9 +30,9 @@ record RoutesPanel(String title, HttpServer server) implements Panel {
     }
 
     RoutesSample next(ServerLoad nextLoad, List<RouteStats> stats, Map<String, RouteWork> works, RouteLimits limits,
-        long elapsedNanos) {
+        PauseHistory pauses, long elapsedNanos) {
       return new RoutesSample(title, nextLoad, IntStream.range(0, stats.size()).mapToObj(
-          i -> trends.get(i).next(stats.get(i), work(works, stats.get(i)), limits, elapsedNanos)).toList());
+          i -> trends.get(i).next(stats.get(i), work(works, stats.get(i)), limits, pauses, elapsedNanos)).toList());
     }
 
     private static RouteWork work(Map<String, RouteWork> works, RouteStats route) {
@@ -89,10 +90,10 @@ record RoutesPanel(String title, HttpServer server) implements Panel {
   public PanelSample sample(Optional<PanelSample> previous, long elapsedNanos, PanelInput input) {
     var load = server.load();
     var stats = server.stats();
-    var works = RouteWork.of(server.name(), input.rows());
+    var works = RouteWork.of(server.name(), input.rows(), input.pauses());
     var limits = input.limits();
     return previous.filter(RoutesSample.class::isInstance)
-        .map(sample -> ((RoutesSample) sample).next(load, stats, works, limits, elapsedNanos))
+        .map(sample -> ((RoutesSample) sample).next(load, stats, works, limits, input.pauses(), elapsedNanos))
         .orElseGet(() -> RoutesSample.first(title, load, stats, works, limits));
   }
 }

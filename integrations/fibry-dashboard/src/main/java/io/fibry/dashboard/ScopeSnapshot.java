@@ -5,6 +5,7 @@ import io.fibry.ActorStats;
 import io.fibry.DeadLetter;
 import io.fibry.dashboard.Panel.PanelInput;
 import io.fibry.dashboard.Panel.PanelSample;
+import io.fibry.dashboard.ProcessPauses.PauseHistory;
 import io.fibry.dashboard.RouteTrend.RouteLimits;
 import io.fibry.spi.ActorSamples;
 import java.time.Duration;
@@ -75,6 +76,7 @@ final class ScopeSnapshot {
   private final long timeMillis; // the time of day
   private final long readMillis; // for how long the actors were read
   private final DashboardOptions options;
+  private final PauseHistory pauses; // read after the actors, so that it has each pause that their times contain
   private final boolean isClosed;
   private final ActorScope.Report report;
   private final Map<List<String>, ScopeTotals> scopes = new LinkedHashMap<>(); // by names; outer scopes first
@@ -87,7 +89,7 @@ final class ScopeSnapshot {
   private Optional<String> json = Optional.empty(); // empty in a sample
 
   private ScopeSnapshot(ActorScope scope, long nanos, DashboardOptions options, Optional<ScopeSnapshot> lastSnapshot,
-      boolean isSample) {
+      ProcessPauses processPauses, boolean isSample) {
     var previous = lastSnapshot.filter(snapshot -> nanos - snapshot.nanos < MAX_AGE_NANOS);
     long elapsedNanos = previous.map(snapshot -> nanos - snapshot.nanos).orElse(0L);
     this.nanos = nanos;
@@ -98,6 +100,7 @@ final class ScopeSnapshot {
     for (var problem : ActorProblem.values()) problems.put(problem, 0L);
     this.timeMillis = System.currentTimeMillis();
     var actors = isSample ? ActorSamples.of(scope, MAX_SAMPLED) : new ActorSamples(scope.actors(), true);
+    this.pauses = processPauses.observe();
     this.readMillis = Math.max(0, System.currentTimeMillis() - timeMillis);
     this.isComplete = actors.isComplete();
     for (var stats : actors.actors()) add(stats, previous);
@@ -107,7 +110,7 @@ final class ScopeSnapshot {
     this.problemRows = rows.stream().filter(ActorRow::hasProblem).sorted(ActorRow.BY_URGENCY)
         .limit(ActorHistories.MAX_ACTORS).toList();
     if (isSample) rows = List.of();
-    var input = new PanelInput(rows, new RouteLimits(options.handlingLimit, options.slowLimit));
+    var input = new PanelInput(rows, new RouteLimits(options.handlingLimit, options.slowLimit), pauses);
     for (var panel : options.panels) {
       var previousSample = previous.map(snapshot -> snapshot.panelSamples.get(panelSamples.size()));
       panelSamples.add(isSample && !panel.hasTrend() ? Map::of
@@ -118,14 +121,14 @@ final class ScopeSnapshot {
 
   /** Takes a snapshot for a page. */
   static ScopeSnapshot take(ActorScope scope, long nanos, DashboardOptions options,
-      Optional<ScopeSnapshot> lastSnapshot) {
-    return new ScopeSnapshot(scope, nanos, options, lastSnapshot, false);
+      Optional<ScopeSnapshot> lastSnapshot, ProcessPauses pauses) {
+    return new ScopeSnapshot(scope, nanos, options, lastSnapshot, pauses, false);
   }
 
   /** Takes a sample, which costs less than a snapshot. */
   static ScopeSnapshot sample(ActorScope scope, long nanos, DashboardOptions options,
-      Optional<ScopeSnapshot> lastSnapshot) {
-    return new ScopeSnapshot(scope, nanos, options, lastSnapshot, true);
+      Optional<ScopeSnapshot> lastSnapshot, ProcessPauses pauses) {
+    return new ScopeSnapshot(scope, nanos, options, lastSnapshot, pauses, true);
   }
 
   /** Keeps only the values with which the next snapshot is compared. */
@@ -140,8 +143,9 @@ final class ScopeSnapshot {
     var key = totals.keys.next(stats.name());
     var newTrend = previous.map(snapshot -> snapshot.trendIn(this, stats, key))
         .orElseGet(() -> ActorTrend.first(stats));
-    var trend = newTrend.withProblems(newTrend.presentProblems(stats, options.handlingLimit, options.waitingLimit),
-        previous.map(snapshot -> nanos - snapshot.nanos).orElse(0L));
+    var trend =
+        newTrend.withProblems(newTrend.presentProblems(stats, options.handlingLimit, options.waitingLimit, pauses),
+            previous.map(snapshot -> nanos - snapshot.nanos).orElse(0L));
     var row = new ActorRow(stats, totals.index, trend);
     totals.add(row, key, !isComplete);
     rows.add(row);
@@ -153,7 +157,7 @@ final class ScopeSnapshot {
     var totals = scopes.get(stats.scopes());
     var trend = totals == null ? null : totals.trendsByKey.get(key);
     long elapsedNanos = next.nanos - nanos;
-    if (trend != null) return trend.next(stats, elapsedNanos);
+    if (trend != null) return trend.next(stats, elapsedNanos, next.pauses.pausedNanos(elapsedNanos));
     return isComplete ? ActorTrend.ofNew(stats, elapsedNanos) : ActorTrend.first(stats);
   }
 
@@ -267,6 +271,7 @@ final class ScopeSnapshot {
     map.put("texts", options.messageTexts);
     map.put("time", timeMillis);
     map.put("readMillis", readMillis);
+    pauses.recent().ifPresent(pause -> map.put("pause", pause));
     recentFailures().ifPresent(failures -> map.put("recentFailures", failures));
     return JsonText.of(map);
   }

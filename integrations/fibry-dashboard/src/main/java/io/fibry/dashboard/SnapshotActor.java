@@ -54,6 +54,7 @@ final class SnapshotActor {
   private final DashboardOptions options;
   private final Scheduler clock;
   private final Topic<String> topic;
+  private final ProcessPauses pauses;
   private final TotalsHistory history = new TotalsHistory();
   private final ActorHistories histories = new ActorHistories();
   private final Deque<Long> sampleNanos = new ArrayDeque<>(); // how long the last samples took
@@ -61,17 +62,22 @@ final class SnapshotActor {
   private Optional<ScopeSnapshot> lastSnapshot = Optional.empty();
   private Optional<ScopeSnapshot> comparedSnapshot = Optional.empty(); // the last snapshot was compared with it
 
-  private SnapshotActor(ActorScope scope, DashboardOptions options, Scheduler clock, Topic<String> topic) {
+  private SnapshotActor(ActorScope scope, DashboardOptions options, Scheduler clock, Topic<String> topic,
+      ProcessPauses pauses) {
     this.scope = scope;
     this.options = options;
     this.clock = clock;
     this.topic = topic;
+    this.pauses = pauses;
   }
 
   static Actor<SnapshotMessage> start(ActorScope ownScope, ActorScope scope, DashboardOptions options,
       Scheduler clock) {
-    var pulse = new SnapshotActor(scope, options, clock, Topic.open(ownScope.named("viewers")));
+    var pauses = new ProcessPauses(clock);
+    var pulse = new SnapshotActor(scope, options, clock, Topic.open(ownScope.named("viewers")), pauses);
     var actor = ownScope.named("pulse").newActor(pulse::handle);
+    var beats = pauses.start();
+    actor.onExit().thenRun(beats::cancel);
     actor.sendMessage(SnapshotSignal.TICK);
     return actor;
   }
@@ -148,8 +154,8 @@ final class SnapshotActor {
       comparedSnapshot = lastSnapshot;
       comparedSnapshot.get().forgetRows();
     }
-    var snapshot = isSample ? ScopeSnapshot.sample(scope, now, options, comparedSnapshot)
-        : ScopeSnapshot.take(scope, now, options, comparedSnapshot);
+    var snapshot = isSample ? ScopeSnapshot.sample(scope, now, options, comparedSnapshot, pauses)
+        : ScopeSnapshot.take(scope, now, options, comparedSnapshot, pauses);
     lastSnapshot = Optional.of(snapshot);
     history.add(now, snapshot.report());
     histories.add(now, snapshot.problemRows());

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorStats;
 import io.fibry.ActorStats.ActorState;
+import io.fibry.dashboard.ProcessPauses.PauseHistory;
 import java.time.Duration;
 import java.util.List;
 import java.util.Random;
@@ -25,7 +26,7 @@ class ProblemTest {
   }
 
   private static List<ActorProblem> problems(ActorStats stats, ActorTrend trend) {
-    return trend.presentProblems(stats, LIMIT, WAITING_LIMIT);
+    return trend.presentProblems(stats, LIMIT, WAITING_LIMIT, PauseHistory.NONE);
   }
 
   private static List<ActorProblem> problemsAtFirst(Stats stats) {

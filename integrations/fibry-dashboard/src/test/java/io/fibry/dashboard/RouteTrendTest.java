@@ -2,6 +2,7 @@ package io.fibry.dashboard;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.fibry.dashboard.ProcessPauses.PauseHistory;
 import io.fibry.dashboard.RouteTrend.RouteLimits;
 import io.fibry.dashboard.RoutesPanel.RoutesSample;
 import io.fibry.net.HttpServer.Outcome;
@@ -39,7 +40,11 @@ class RouteTrendTest {
   }
 
   private static RouteTrend next(RouteTrend trend, RouteStats stats, long elapsedNanos) {
-    return trend.next(stats, RouteWork.NONE, LIMITS, elapsedNanos);
+    return trend.next(stats, RouteWork.NONE, LIMITS, PauseHistory.NONE, elapsedNanos);
+  }
+
+  private static RouteWork work(Duration time) {
+    return new RouteWork(1, time, time);
   }
 
   private static List<String> problems(RouteTrend trend) {
@@ -196,26 +201,58 @@ class RouteTrendTest {
     assertEquals(List.of("slow"), problems(next(trend, times(198, 1, 1, 0), SECOND)));
     assertEquals(List.of(), problems(next(trend, times(8, 0, 0, 2), SECOND)), "event streams");
     var limits = new RouteLimits(Duration.ofSeconds(10), Duration.ofMillis(1_001)); // rounded up to 2.5 s
-    assertEquals(List.of(), problems(trend.next(times(0, 2, 0, 0), RouteWork.NONE, limits, SECOND)));
+    assertEquals(List.of(), problems(trend.next(times(0, 2, 0, 0), RouteWork.NONE, limits, PauseHistory.NONE, SECOND)));
     limits = new RouteLimits(Duration.ofSeconds(10), Duration.ofHours(1));
-    assertEquals(List.of(), problems(trend.next(times(0, 0, 9, 0), RouteWork.NONE, limits, SECOND)));
+    assertEquals(List.of(), problems(trend.next(times(0, 0, 9, 0), RouteWork.NONE, limits, PauseHistory.NONE, SECOND)));
   }
 
   @Test
   void routeWithLongExchangeIsStuckAndThenSlow() {
-    var long10 = new RouteWork(1, LIMITS.handling());
+    var long10 = work(LIMITS.handling());
     var stats = times(0, 0, 0, 0);
     assertEquals(List.of("stuck"), problems(RouteTrend.first(stats, long10, LIMITS)));
     assertEquals(List.of(), problems(
-        RouteTrend.first(stats, new RouteWork(1, LIMITS.handling().minusNanos(1)), LIMITS)));
+        RouteTrend.first(stats, work(LIMITS.handling().minusNanos(1)), LIMITS)));
 
-    var trend = first(stats).next(stats, long10, LIMITS, SECOND);
+    var trend = first(stats).next(stats, long10, LIMITS, PauseHistory.NONE, SECOND);
     assertEquals(List.of("stuck"), problems(trend));
     for (int second = 1; second < 60; second++) {
       trend = next(trend, stats, SECOND);
       assertEquals(second < 10 ? List.of("stuck", "slow") : List.of("slow"), problems(trend));
     }
     assertEquals(List.of(), problems(next(trend, stats, SECOND)));
+  }
+
+  @Test
+  void exchangesDelayedByPauseOfProcessAreNotSlow() {
+    var clock = new StoppableClock();
+    var pauses = new ProcessPauses(clock);
+    var trend = next(first(times(0, 0, 0, 0)), times(100, 0, 0, 0), SECOND);
+    clock.stop(Duration.ofSeconds(9));
+    trend = trend.next(times(100, 0, 5, 0), work(Duration.ofSeconds(9)), LIMITS, pauses.observe(), 9 * SECOND);
+    assertEquals(List.of(), problems(trend), "ended before the first sample");
+    clock.stop(Duration.ofSeconds(1)); // too short for a pause
+    trend = trend.next(times(100, 0, 9, 0), RouteWork.NONE, LIMITS, pauses.observe(), SECOND);
+    assertEquals(List.of(), problems(trend), "ended within a second");
+    clock.stop(Duration.ofSeconds(1));
+    assertEquals(List.of(), problems(trend.next(times(110, 0, 9, 0), RouteWork.NONE, LIMITS, pauses.observe(),
+        SECOND)));
+    trend = trend.next(times(100, 2, 9, 0), RouteWork.NONE, LIMITS, pauses.observe(), SECOND);
+    assertEquals(List.of("slow"), problems(trend), "slow after the pause");
+    for (int second = 1; second < 60; second++) {
+      trend = next(trend, times(100, 2, 9, 0), SECOND);
+      assertEquals(List.of("slow"), problems(trend));
+    }
+    assertEquals(List.of(), problems(next(trend, times(100, 2, 9, 0), SECOND)));
+  }
+
+  @Test
+  void failuresAfterPauseOfProcessAreProblem() {
+    var clock = new StoppableClock();
+    var pauses = new ProcessPauses(clock);
+    clock.stop(Duration.ofSeconds(35));
+    assertEquals(List.of("timing out"), problems(first(timedOut(0)).next(timedOut(3), RouteWork.NONE, LIMITS,
+        pauses.observe(), 35 * SECOND)));
   }
 
   @Test
@@ -238,7 +275,8 @@ class RouteTrendTest {
       rows.add(new ActorRow(stats, 0, ActorTrend.first(stats)));
     }
 
-    assertEquals(Map.of("GET /", new RouteWork(2, Duration.ofSeconds(3))), RouteWork.of("web", rows));
+    assertEquals(Map.of("GET /", new RouteWork(2, Duration.ofSeconds(3), Duration.ofSeconds(3))),
+        RouteWork.of("web", rows, PauseHistory.NONE));
   }
 
   @Test
@@ -273,7 +311,8 @@ class RouteTrendTest {
   private static List<Object> routes(List<RouteStats> before, List<RouteStats> after) {
     var load = new ServerLoad(0, 0, 1, 0, 0);
     var rows =
-        (List<?>) RoutesSample.first("api", load, before, Map.of(), LIMITS).next(load, after, Map.of(), LIMITS, SECOND)
+        (List<?>) RoutesSample.first("api", load, before, Map.of(), LIMITS)
+            .next(load, after, Map.of(), LIMITS, PauseHistory.NONE, SECOND)
             .asMap().get("routes");
     return rows.stream().<Object>map(row -> ((Map<?, ?>) row).get("route")).toList();
   }

@@ -10,6 +10,7 @@ import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.support.Patience;
 import io.fibry.time.ManualScheduler;
+import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -48,7 +49,8 @@ class ScopeSnapshotTest {
     Patience.eventually(() -> scope.report().suspended() == 1
         && scope.report().unhandled().get(Reason.FAILED) == 1);
 
-    var rows = ScopeSnapshot.take(scope, 0, DashboardOptions.DEFAULT, Optional.empty()).problemRows();
+    var rows = ScopeSnapshot.take(scope, 0, DashboardOptions.DEFAULT, Optional.empty(),
+        new ProcessPauses(Scheduler.system())).problemRows();
 
     assertEquals(ActorHistories.MAX_ACTORS, rows.size());
     assertEquals("suspended", rows.getFirst().stats().name());

@@ -27,6 +27,7 @@ final class SnapshotCost {
   private static final int ROUNDS = 60; // as many snapshots as a dashboard takes in a minute
   private static final int MEASURED_ROUNDS = 20; // only the last rounds are measured
 
+  private static final ProcessPauses PAUSES = new ProcessPauses(Scheduler.system());
   private static Optional<ScopeSnapshot> lastSnapshot = Optional.empty(); // used by the main thread only
   private static Object actors; // used by the main thread only
 
@@ -62,7 +63,8 @@ final class SnapshotCost {
   }
 
   private static void sample(ActorScope scope) {
-    lastSnapshot = Optional.of(ScopeSnapshot.sample(scope, System.nanoTime(), DashboardOptions.DEFAULT, lastSnapshot));
+    lastSnapshot = Optional.of(ScopeSnapshot.sample(scope, System.nanoTime(), DashboardOptions.DEFAULT, lastSnapshot,
+        PAUSES));
   }
 
   private static void measure(int busyActors) throws Exception {
@@ -88,7 +90,8 @@ final class SnapshotCost {
   }
 
   private static void tick(ActorScope scope) {
-    lastSnapshot = Optional.of(ScopeSnapshot.take(scope, System.nanoTime(), DashboardOptions.DEFAULT, lastSnapshot));
+    lastSnapshot = Optional.of(ScopeSnapshot.take(scope, System.nanoTime(), DashboardOptions.DEFAULT, lastSnapshot,
+        PAUSES));
   }
 
   private static long heldBytes(ActorScope scope, Consumer<ActorScope> code) {

@@ -1,0 +1,147 @@
+package io.fibry.dashboard;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorStats;
+import io.fibry.ActorStats.ActorState;
+import io.fibry.ActorSystem;
+import io.fibry.support.Patience;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+
+/** Tests that a pause of the whole process is found, and makes no actor a problem. */
+class ProcessPausesTest {
+  private static final Duration LIMIT = Duration.ofSeconds(10);
+  private static final long SECOND = 1_000_000_000;
+
+  private final StoppableClock clock = new StoppableClock();
+  private final ProcessPauses pauses = new ProcessPauses(clock);
+
+  @Test
+  void pauseBeginsOneBeatAfterProcessWasSeen() {
+    clock.stop(Duration.ofSeconds(3).minusNanos(1));
+    assertEquals(Optional.empty(), pauses.observe().recent());
+
+    clock.stop(Duration.ofSeconds(36));
+    var history = pauses.observe();
+
+    assertEquals("Optional[{millis=35000, millisAgo=0}]", "" + history.recent());
+    assertEquals(List.of(35 * SECOND, 35 * SECOND, 20 * SECOND),
+        List.of(history.pausedNanos(100 * SECOND), history.pausedNanos(36 * SECOND), history.pausedNanos(20 * SECOND)));
+  }
+
+  @Test
+  void pauseIsShownForOneMinute() {
+    clock.stop(Duration.ofSeconds(11));
+    pauses.observe();
+    for (int second = 1; second < 60; second++) {
+      clock.stop(Duration.ofSeconds(1));
+      assertEquals("Optional[{millis=10000, millisAgo=" + 1_000 * second + "}]", "" + pauses.observe().recent());
+    }
+    clock.stop(Duration.ofSeconds(1));
+    assertEquals(Optional.empty(), pauses.observe().recent());
+  }
+
+  @Test
+  void pausesAreSubtractedFromTimeThatContainsThem() {
+    for (int i = 0; i < 3; i++) { // 10 s of work, 4 s of pause, 1 s of work
+      for (int second = 0; second < 10; second++) {
+        clock.stop(Duration.ofSeconds(1));
+        pauses.observe();
+      }
+      clock.stop(Duration.ofSeconds(5));
+      pauses.observe();
+    }
+    clock.stop(Duration.ofSeconds(1));
+    var history = pauses.observe();
+
+    assertEquals(List.of(33, 12, 12, 1), List.of(45, 17, 16, 1).stream()
+        .map(seconds -> (int) history.withoutPauses(Duration.ofSeconds(seconds)).toSeconds()).toList());
+  }
+
+  @Test
+  void oldestPausesAreForgotten() {
+    for (int i = 0; i < 1_000; i++) {
+      clock.stop(Duration.ofSeconds(5));
+      pauses.observe();
+    }
+    assertEquals(64, pauses.observe().pauses().size());
+  }
+
+  @Test
+  void actorsAreNoProblemBecauseOfPause() {
+    var paused = Stats.of("till").withQueued(1).withBusyFor(Duration.ofSeconds(40))
+        .withOldestWaiting(Duration.ofSeconds(60)).get();
+    assertEquals(List.of(ActorProblem.STUCK, ActorProblem.BACKLOGGED), problems(paused, ActorTrend.first(paused)));
+    clock.stop(Duration.ofSeconds(36));
+    assertEquals(List.of(), problems(paused, ActorTrend.first(paused)));
+  }
+
+  @Test
+  void pauseIsNeitherSuspensionNorLackOfThread() {
+    for (var state : List.of(ActorState.SUSPENDED, ActorState.READY)) {
+      var before = ActorTrend.first(Stats.of("till").get());
+      var stats = Stats.of("till").withState(state).withFailed(state == ActorState.SUSPENDED ? 1 : 0).get();
+      var trend = before.next(stats, SECOND).next(stats, 36 * SECOND, 35 * SECOND);
+      assertFalse(problems(stats, trend).contains(ActorProblem.RESTARTING), "" + state);
+      assertFalse(problems(stats, trend).contains(ActorProblem.WITHOUT_THREAD), "" + state);
+    }
+  }
+
+  private List<ActorProblem> problems(ActorStats stats, ActorTrend trend) {
+    return trend.presentProblems(stats, LIMIT, Duration.ofSeconds(30), pauses.observe());
+  }
+
+  @Test
+  void dashboardShowsPauseInPlaceOfStuckActor() throws Exception {
+    var entered = new CountDownLatch(1);
+    var gate = new CountDownLatch(1);
+    try (var scope = ActorSystem.openScope("app", options -> options.withScheduler(clock));
+        var dashboard = Dashboard.open(scope, 0, options -> options, clock)) {
+      scope.named("till").newActor((String text) -> {
+        entered.countDown();
+        gate.await();
+      }).sendMessage("x");
+      Patience.await(entered);
+      try {
+        assertPauseInPlaceOfStuckActor(dashboard);
+      } finally {
+        gate.countDown(); // otherwise the scope would wait for its actor
+      }
+    }
+  }
+
+  private void assertPauseInPlaceOfStuckActor(Dashboard dashboard) throws Exception {
+    assertFalse(statistics(dashboard).contains("\"pause\""));
+    clock.stop(Duration.ofSeconds(36));
+
+    var text = statistics(dashboard);
+    assertTrue(text.contains("\"pause\":{\"millis\":35000,\"millisAgo\":0}"), text);
+    assertTrue(text.contains("\"stuck\":0,"), text);
+    assertTrue(text.contains("\"busyMillis\":36000,"), text);
+
+    for (int i = 0; i < 9; i++) clock.advance(Duration.ofSeconds(1));
+    text = statistics(dashboard);
+    assertTrue(text.contains("\"stuck\":1,"), text);
+    assertTrue(text.contains("\"pause\":{\"millis\":35000,\"millisAgo\":9000}"), text);
+  }
+
+  private static String statistics(Dashboard dashboard) throws Exception {
+    return Web.get(dashboard.port(), "/statistics");
+  }
+
+  @Test
+  void beatsEndWithDashboard() {
+    try (var scope = ActorSystem.openScope("app");
+        var dashboard = Dashboard.open(scope, 0, options -> options, clock)) {
+      assertTrue(clock.hasTasks());
+      dashboard.close();
+      Patience.eventually(() -> !clock.hasTasks());
+    }
+  }
+}
