@@ -24,12 +24,12 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.ObjectMapper;
 
 /**
- * Tests that the expressions of the alerts, of the dashboard and of the README read meters that
+ * Tests that the expressions of the alerts, of the dashboard and of ALERTS.md read meters that
  * exist.
  */
 class MonitoringFilesTest {
   private static final Path DASHBOARD = Path.of("grafana/fibry.json");
-  private static final Path README = Path.of("README.md");
+  private static final Path PAGE = Path.of("ALERTS.md");
   private static final Pattern VALUE_OF_LABEL = Pattern.compile("\\{\\{ ?(?:\\$labels\\.)?(\\w+) ?}}");
   private static final Pattern LABEL_OF_RULE = Pattern.compile("\\$labels\\.(\\w+)");
   private static final Pattern QUERY_OF_RULE = Pattern.compile("\\{\\{ range printf `([^`]+)` ([^|]+) \\| query }}");
@@ -209,8 +209,8 @@ class MonitoringFilesTest {
   }
 
   @Test
-  void eachAlertSaysWhatToDoAlsoInReadme() throws Exception {
-    var readme = Files.readString(README);
+  void eachAlertSaysWhatToDoAlsoInPage() throws Exception {
+    var page = Files.readString(PAGE);
     var alerts = new TreeSet<String>();
     for (var rule : AlertRule.all()) {
       assertTrue(alerts.add(rule.alert()), rule.alert());
@@ -218,9 +218,9 @@ class MonitoringFilesTest {
       assertTrue(Pattern
           .compile("(?m)^\\| " + rule.alert() + " \\| " + rule.severity() + " \\| .+ \\| "
               + Pattern.quote(rule.action()) + " \\|$")
-          .matcher(readme).find(), rule.alert());
+          .matcher(page).find(), rule.alert());
     }
-    assertEquals(alerts, new TreeSet<>(Pattern.compile("(?m)^\\| (Fibry\\w+) \\|").matcher(readme).results()
+    assertEquals(alerts, new TreeSet<>(Pattern.compile("(?m)^\\| (Fibry\\w+) \\|").matcher(page).results()
         .map(match -> match.group(1)).toList()));
   }
 
@@ -360,8 +360,8 @@ class MonitoringFilesTest {
   }
 
   @Test
-  void expressionsOfReadmeReadMetersThatExist() throws Exception {
-    var questions = Files.readAllLines(README).stream().filter(line -> line.matches("\\| .*\\? \\| .*")).toList();
+  void expressionsOfPagesReadMetersThatExist() throws Exception {
+    var questions = Files.readAllLines(PAGE).stream().filter(line -> line.matches("\\| .*\\? \\| .*")).toList();
     assertTrue(questions.size() >= 10, questions::toString);
     var expressions = new ArrayList<String>();
     for (var question : questions) {
@@ -370,7 +370,8 @@ class MonitoringFilesTest {
       assertTrue(!ofQuestion.isEmpty(), question);
       expressions.addAll(ofQuestion);
     }
-    expressions.addAll(CODE.matcher(Files.readString(README)).results().map(match -> match.group(1))
+    var pages = Files.readString(PAGE) + Files.readString(Path.of("METERS.md"));
+    expressions.addAll(CODE.matcher(pages).results().map(match -> match.group(1))
         .filter(code -> code.contains("(fibry_") || code.matches(".*fibry_\\w+ [-+*/<>=].*")).toList());
     for (var asked : List.of("stuck, and since when", "waits longest", "route fails", "route is slow", "Who refuses",
         "What grows", "What restarts", "node is gone"))

@@ -21,7 +21,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Tests that the README shows code that tests run, and lists all meters and outcomes. The program
+ * Tests that the README and its page of meters show code that tests run, and list all meters and
+ * outcomes. The program
  * of the README must also run as a module that requires the module of fibry-micrometer.
  */
 class ReadmeTest {
@@ -38,7 +39,7 @@ class ReadmeTest {
   Path folder;
 
   private static String readme() throws Exception {
-    return Files.readString(Path.of("README.md"));
+    return Files.readString(Path.of("README.md")) + Files.readString(Path.of("METERS.md"));
   }
 
   @Test

@@ -136,7 +136,7 @@ class ReadmeTest {
           .filter(name -> hasScheduler || !name.startsWith("fibry.scheduler.")).toList());
       assertEquals(published, documented);
       checkExpressions(telemetry);
-      var namesOfMicrometer = METER.matcher(Files.readString(Path.of("../fibry-micrometer/README.md"))).results()
+      var namesOfMicrometer = METER.matcher(Files.readString(Path.of("../fibry-micrometer/METERS.md"))).results()
           .collect(Collectors.toMap(row -> row.group(1), row -> row.group(2)));
       for (var metric : telemetry.metrics()) if (namesOfMicrometer.containsKey(metric.getName()))
         assertEquals(namesOfMicrometer.get(metric.getName()), nameInPrometheus(metric));
