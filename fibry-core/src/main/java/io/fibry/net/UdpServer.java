@@ -69,7 +69,12 @@ public interface UdpServer extends Exitable {
    */
   void send(InetSocketAddress receiver, byte[] data) throws IOException;
 
-  /** {@return how many packets exceeded the rate, or were refused by the actor} */
+  /**
+   * Counts the packets that exceeded the rate, or were refused by the actor. The log has the first
+   * of them, then at most one line a minute with the number of the others, and their end.
+   *
+   * @return how many packets were dropped
+   */
   long dropped();
 
   @Override

@@ -3,6 +3,7 @@ package io.fibry.net.http;
 import io.fibry.ActorBuilder;
 import io.fibry.ContextPropagator.StepObservation;
 import io.fibry.block.FailureStackThrottle;
+import io.fibry.block.LossLog;
 import io.fibry.net.AccessLogEntry;
 import io.fibry.net.HttpServer;
 import io.fibry.net.socket.ClientInput;
@@ -40,6 +41,7 @@ public final class HttpListener extends Listener<HttpServer> implements HttpServ
   private final Map<RouteTable.RouteEntry, RouteCounts> counts = new IdentityHashMap<>();
   private final RouteCounts unrouted = new RouteCounts();
   private final RejectedExecutionException serverFull; // shown for the exchanges that were refused for this reason
+  private final LossLog refusals = new LossLog(clock, onExit(), new RefusalWriter());
   private final List<ListenerHook> exchangeHooks = new CopyOnWriteArrayList<>();
 
   private HttpListener(ActorBuilder<?> builder, int port, RouteTable routes, HttpSettings settings) {
@@ -101,6 +103,7 @@ public final class HttpListener extends Listener<HttpServer> implements HttpServ
       StepObservation observation, long startNanos) {
     long nanos = System.nanoTime() - startNanos;
     var routeCounts = route == null ? unrouted : counts.get(route);
+    if (response.wasServerFull) refusals.countLoss();
     var cause = response.wasServerFull ? serverFull : response.exchangeFailure;
     if (cause != null && response.code() >= 500) keepFailure(routeCounts, response, cause);
     routeCounts.add(response.code(), nanos); // a reader that sees the count then finds the failure
@@ -113,6 +116,29 @@ public final class HttpListener extends Listener<HttpServer> implements HttpServ
       settings.accessLog().get().accept(logEntry(head, route, response, client, observation, nanos));
     } catch (RuntimeException failure) {
       if (stackThrottle.isDue(failure)) LOG.error("{}: the access log failed", this, failure);
+    }
+  }
+
+  /** Logs the requests that the full server has refused. */
+  private final class RefusalWriter implements LossLog.Writer {
+    @Override
+    public void begun() {
+      LOG.warn("{} is full and refuses requests with 503, because {} at work; find slow handlers with dump() or the "
+          + "dashboard, or raise withMaxExchanges; further refusals are counted in one line a minute",
+          HttpListener.this,
+          settings.maxExchanges() == 1 ? "1 exchange is" : settings.maxExchanges() + " exchanges are");
+    }
+
+    @Override
+    public void continued(long count) {
+      LOG.warn("{} was full and refused {} with 503 since the last such line, which comes once a minute",
+          HttpListener.this, Lines.count(count, "more request"));
+    }
+
+    @Override
+    public void ended(long totalCount) {
+      LOG.info("{} has stopped refusing requests; while it was full, it refused {} with 503", HttpListener.this,
+          Lines.count(totalCount, "request"));
     }
   }
 

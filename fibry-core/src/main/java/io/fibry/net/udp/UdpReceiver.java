@@ -8,6 +8,7 @@ import io.fibry.Exitable;
 import io.fibry.FailurePolicy;
 import io.fibry.Handler;
 import io.fibry.Strategy;
+import io.fibry.block.LossLog;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.net.UdpPacket;
@@ -15,6 +16,7 @@ import io.fibry.net.UdpServer;
 import io.fibry.net.socket.LogThrottle;
 import io.fibry.spi.BlockBuilder;
 import io.fibry.spi.ForwardingExitable;
+import io.fibry.text.Lines;
 import io.fibry.text.SafeLogger;
 import io.fibry.time.Scheduler;
 import java.io.IOException;
@@ -49,6 +51,7 @@ public final class UdpReceiver extends ForwardingExitable<UdpServer> implements 
   private final Scheduler clock;
   private final LogThrottle throttle;
   private final CompletableFuture<Object> ended = new CompletableFuture<>(); // completed by `end`
+  private final LossLog losses;
   private final AtomicLong dropped = new AtomicLong(); // written by the fiber
   private final Actor<UdpPacket> handlingActor;
   private final Actor<UdpReceiver> receivingActor =
@@ -65,6 +68,7 @@ public final class UdpReceiver extends ForwardingExitable<UdpServer> implements 
     this.throttle = new LogThrottle(clock);
     this.handlingActor = BlockBuilder.of(((ActorBuilder<Object>) builder)).defaultMailbox(MAILBOX)
         .newActor((UdpPacket packet) -> handler.handle(this, packet));
+    this.losses = new LossLog(clock, handlingActor.onExit(), new LossWriter());
   }
 
   public static UdpReceiver open(ActorBuilder<?> builder, int port, Handler.Stateful<UdpServer, UdpPacket> handler,
@@ -108,11 +112,33 @@ public final class UdpReceiver extends ForwardingExitable<UdpServer> implements 
           pause(pauseNanos, failure);
           continue;
         }
-        if (rates.isPresent() && !rates.get().tryAdmit(packet.getAddress()) || !passOn(packet))
+        if (rates.isPresent() && !rates.get().tryAdmit(packet.getAddress()) || !passOn(packet)) {
           dropped.incrementAndGet();
+          losses.countLoss();
+        }
       }
     } finally {
       handlingActor.sendPoisonPill(); // ends the server if this method has failed
+    }
+  }
+
+  /** Logs the dropped packets. */
+  private final class LossWriter implements LossLog.Writer {
+    @Override
+    public void begun() {
+      LOG.warn("{} drops packets, because its actor did not take one or a sender exceeded the rate; further drops are "
+          + "counted in one line a minute, and by dropped()", UdpReceiver.this);
+    }
+
+    @Override
+    public void continued(long count) {
+      LOG.warn("{} dropped {} since the last such line, which comes once a minute", UdpReceiver.this,
+          Lines.count(count, "more packet"));
+    }
+
+    @Override
+    public void ended(long totalCount) {
+      LOG.info("{} has stopped dropping packets; it dropped {}", UdpReceiver.this, Lines.count(totalCount, "packet"));
     }
   }
 
