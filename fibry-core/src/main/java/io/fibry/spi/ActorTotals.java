@@ -33,7 +33,8 @@ public interface ActorTotals extends AutoCloseable {
    * @param queued messages in mailboxes, including stashed messages; counted up to 100,000 for each
    * actor
    * @param oldestWaiting how long at least the oldest waiting message of these actors has been
-   * waiting, as {@link io.fibry.ActorStats#oldestWaiting} explains; zero if no message waits
+   * waiting, as {@link io.fibry.ActorStats#oldestWaiting} explains. After a read, waiting actors
+   * are observed once a second, for two minutes at most. Zero if no message waits
    * @param oldestWaitingActor the actor for which that message waits; empty if the time is zero
    * @param busyFor how long the actor that has been busy for longest has been handling its current
    * message or step. Leaves out an actor whose handler waits for another actor of these sums, while

@@ -19,16 +19,21 @@ import java.util.WeakHashMap;
  * two messages waits. The first message without a limit is always remembered. It is searched among
  * the first 100,000 nodes of a plain queue, or the first and the last 256 entries of other queues.
  *
- * <p>The next sighting is remembered after a quarter of the age of the oldest sighting. So if
- * messages are handled in the order of their arrival, the estimate is at least three quarters of
- * the true time, less the time between two observations. An actor has about five sightings, and a
- * few dozen if it has handled no message for hours. Senders and handlers do nothing for them.
+ * <p>The next sighting is remembered after a part of the age of the oldest sighting: one
+ * thirty-second, or a quarter if more than a thousand actors have sightings. Sightings that are
+ * closer to each other are forgotten as the age grows. So if messages are handled in the order of
+ * their arrival, the estimate is the true time less this part, and less the time between two
+ * observations. An actor has at most 66 sightings, or ten. Senders and handlers do nothing for
+ * them.
  *
  * <p>An observer reads without synchronization whether a message waits. Therefore it may find a
  * message waiting that a handler has just begun. The next observer of the actor finds it gone.
  */
 public final class QueueAges {
-  private static final int SIGHTINGS_PER_AGE = 4;
+  /** The actors that may have many sightings, about 4 kB each. */
+  public static final int MAX_PRECISE = 1_000;
+  private static final int PRECISE_PER_AGE = 32;
+  private static final int SIGHTINGS_PER_AGE = 4; // if more actors have sightings
   // The sightings of each actor that had waiting messages, oldest first. Guarded by the monitor of
   // the class; null: there are none. No initializer, because it could fail for lack of stack
   private static volatile Map<Cell, List<Sighting>> allSightings;
@@ -65,13 +70,22 @@ public final class QueueAges {
     Map<Cell, List<Sighting>> byCell = allSightings == null ? new WeakHashMap<>() : allSightings;
     var sightings = byCell.getOrDefault(cell, new ArrayList<>(0));
     for (var all = sightings.iterator(); all.hasNext();) if (!isValid(cell, all.next())) all.remove();
+    int perAge = byCell.size() <= MAX_PRECISE ? PRECISE_PER_AGE : SIGHTINGS_PER_AGE;
     long age = sightings.isEmpty() ? 0 : Math.max(0, now - sightings.getFirst().nanos);
-    if (newest != null && (isFirstLasting(cell, sightings, lasting) || isDue(sightings, newest, now, age)))
+    if (newest != null && (isFirstLasting(cell, sightings, lasting) || isDue(sightings, newest, now, age, perAge))) {
       sightings.add(Sighting.of(newest, lasting, now));
+      thin(sightings, age / perAge);
+    }
     if (sightings.isEmpty()) byCell.remove(cell);
     else byCell.put(cell, sightings);
     allSightings = byCell.isEmpty() ? null : byCell;
     return age;
+  }
+
+  /** Removes each sighting whose neighbors are at most {@code maxGap} nanoseconds apart. */
+  private static void thin(List<Sighting> sightings, long maxGap) {
+    for (int i = sightings.size() - 2; i > 0; i--)
+      if (sightings.get(i + 1).nanos - sightings.get(i - 1).nanos <= maxGap) sightings.remove(i);
   }
 
   private static boolean isValid(Cell cell, Sighting sighting) {
@@ -87,9 +101,9 @@ public final class QueueAges {
     return lasting != null && !sightings.isEmpty() && !isQueued(cell, sightings.getLast().lasting.get());
   }
 
-  private static boolean isDue(List<Sighting> sightings, Object newest, long now, long age) {
+  private static boolean isDue(List<Sighting> sightings, Object newest, long now, long age, int perAge) {
     if (sightings.isEmpty()) return true;
     var last = sightings.getLast();
-    return now - last.nanos > 0 && (now - last.nanos) * SIGHTINGS_PER_AGE >= age && !last.newest.refersTo(newest);
+    return now - last.nanos > 0 && (now - last.nanos) * perAge >= age && !last.newest.refersTo(newest);
   }
 }

@@ -5,6 +5,7 @@ import io.fibry.engine.cell.Cell;
 import io.fibry.engine.cell.QueueAges;
 import io.fibry.spi.ActorNames;
 import io.fibry.spi.ActorTotals;
+import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -37,6 +38,9 @@ final class NamedTotals implements ActorTotals {
     /** Returns the time by the clock of the scope. */
     long nanoTime();
 
+    /** Returns the clock of the scope. */
+    Scheduler scheduler();
+
     /** Returns the lock under which actors move from the members of their scopes to the totals. */
     Object totalsLock();
 
@@ -58,6 +62,7 @@ final class NamedTotals implements ActorTotals {
   private final GrowingQueues growing;
   private final List<NamedMaximum> longestQueues; // by the index of the name, as the next one
   private final List<NamedMaximum> mostSuspended;
+  private final WaitObserver waitObserver = new WaitObserver();
 
   /** The counts of one name that never shrink. */
   private static final class Counts {
@@ -222,6 +227,7 @@ final class NamedTotals implements ActorTotals {
     longestQueues.forEach(NamedMaximum::beginRead);
     mostSuspended.forEach(NamedMaximum::beginRead);
     var causes = new Causes(names, cells);
+    var waitingCells = new ArrayList<WaitObserver.Waiting>();
     worst.beginRead();
     growing.beginRead();
     for (var cell : cells) {
@@ -234,7 +240,9 @@ final class NamedTotals implements ActorTotals {
       queued[index] += waiting;
       longestQueues.get(index).add(cell.label(), waiting);
       growing.add(cell.label(), waiting);
-      oldest.get(index).add(cell, QueueAges.observe(cell));
+      long oldestNanos = QueueAges.observe(cell);
+      oldest.get(index).add(cell, oldestNanos);
+      if (waiting > 0) waitingCells.add(new WaitObserver.Waiting(cell, oldestNanos));
       int suspendedWorkers = 0;
       for (var worker : cell.workersAndSelf()) {
         long busyNanos = ActorInspector.busyTime(worker).nanos();
@@ -246,6 +254,7 @@ final class NamedTotals implements ActorTotals {
     }
     worst.update(names, scope.nanoTime(), scope.totalsLock());
     growing.update(scope.nanoTime());
+    waitObserver.watch(waitingCells, scope.scheduler());
     var totals = new ArrayList<Total>();
     for (int i = 0; i < ended.length; i++) {
       last[i].raiseTo(counts.get(i));
@@ -262,6 +271,7 @@ final class NamedTotals implements ActorTotals {
   public synchronized void close() {
     if (finalTotals != null) return;
     finalTotals = sum();
+    waitObserver.close();
     scope.removeTotals(this);
   }
 

@@ -12,6 +12,7 @@ import io.fibry.engine.jvm.GuaranteedStart;
 import io.fibry.engine.message.Wait;
 import io.fibry.spi.ActorNames;
 import io.fibry.spi.ActorTotals;
+import io.fibry.time.Scheduler;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumMap;
@@ -223,6 +224,11 @@ abstract class ScopeState extends OwningScope implements NamedTotals.MemberScope
   @Override
   public final long nanoTime() {
     return options().scheduler().nanoTime();
+  }
+
+  @Override
+  public final Scheduler scheduler() {
+    return options().scheduler();
   }
 
   @Override
