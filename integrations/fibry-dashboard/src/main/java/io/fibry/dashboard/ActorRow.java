@@ -104,10 +104,14 @@ record ActorRow(ActorStats stats, int scope, ActorTrend trend) {
     trend.problems().addTo(map);
     if (trend.recentFailures() > 0) {
       map.put("recentFailures", trend.recentFailures());
-      map.put("failedMillisAgo", trend.failures().sinceFailed() / 1_000_000);
+      map.put("failedMillisAgo", trend.failures().sinceNanos() / 1_000_000);
+      map.put("failedInMillis", trend.failures().periodMillis());
     }
-    if (isRecent(trend.sinceLost())) map.put("hasLostRecently", true);
-    if (isRecent(trend.sinceDropped())) map.put("hasDroppedRecently", true);
+    if (trend.losses().isRecent()) {
+      map.put("refusedRecently", trend.refusedRecently());
+      map.put("droppedRecently", trend.droppedRecently());
+      map.put("lostInMillis", trend.losses().periodMillis());
+    }
     if (stats.restarted() > 0) map.put("restarted", stats.restarted());
     if (group >= 0) map.put("group", group);
     return map;
@@ -131,10 +135,6 @@ record ActorRow(ActorStats stats, int scope, ActorTrend trend) {
       case ENDING -> "ends";
       case CUT_OFF -> "cut off, its handler still runs";
     };
-  }
-
-  private static boolean isRecent(long nanos) {
-    return nanos < ActorProblem.RECENT_NANOS;
   }
 
   static double rounded(double number) {

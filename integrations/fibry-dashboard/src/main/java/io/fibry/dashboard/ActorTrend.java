@@ -16,9 +16,9 @@ import java.util.List;
  * @param lost refused and dropped messages
  * @param rate the window of which the rate of handled messages is
  * @param sinceHandled since a count of handled messages that was higher than the count before
- * @param failures the recent failures
+ * @param failures the recent failures, and beside them all handled and failed messages
+ * @param losses the recently lost messages, and beside them the dropped messages
  * @param sinceLost since a count of lost messages that was higher than the count before
- * @param sinceDropped since a count of dropped messages that was higher than the count before
  * @param noThreadNanos for how long the actor has waited for a thread
  * @param suspendedNanos for how long the actor has been suspended after one failure
  * @param isFull whether the mailbox was full in this snapshot
@@ -26,11 +26,13 @@ import java.util.List;
  * @param problems the problems that the page shows
  */
 record ActorTrend(long handled, long failed, long lost, long dropped, RateWindow rate, long sinceHandled,
-    FailureTrend failures, long sinceLost, long sinceDropped, long noThreadNanos, long suspendedNanos, boolean isFull,
-    boolean stayedFull, QueueTrend queue, HeldProblems<ActorProblem> problems) {
+    RecentCounts failures, RecentCounts losses, long sinceLost, long noThreadNanos, long suspendedNanos,
+    boolean isFull, boolean stayedFull, QueueTrend queue, HeldProblems<ActorProblem> problems) {
   private static final long MIN_RATE_NANOS = Duration.ofMillis(500).toNanos(); // a shorter time gives no useful rate
   /** A shorter suspension is no problem of its own, because the actor is failing. */
   private static final long MIN_SUSPENDED_NANOS = Duration.ofSeconds(3).toNanos();
+  private static final int MIN_FAILED = 2; // so that a single failure is no outage
+  private static final int MIN_FAILED_PERCENT = 1; // of the messages, as for a route
   static final long LONG_AGO = Duration.ofMinutes(2).toNanos();
   private static final ActorTrend NONE = ofNew(RateWindow.NONE); // shared by all actors that did nothing
 
@@ -65,68 +67,12 @@ record ActorTrend(long handled, long failed, long lost, long dropped, RateWindow
     }
   }
 
-  /**
-   * The recent failures of an actor, from its last failure on for one minute. Failures and
-   * messages are counted since the older of two base lines. A base line is replaced after one
-   * minute, so these counts are of one to two minutes, and have the last failure.
-   *
-   * @param olderFailed the failed messages at the older base line
-   * @param olderMessages the handled and failed messages at the older base line
-   * @param newerFailed the failed messages at the newer base line
-   * @param newerMessages the handled and failed messages at the newer base line
-   * @param newerNanos the age of the newer base line
-   * @param sinceFailed nanoseconds since a count of failed messages that was higher than before
-   */
-  record FailureTrend(long olderFailed, long olderMessages, long newerFailed, long newerMessages, long newerNanos,
-      long sinceFailed) {
-    private static final long PERIOD_NANOS = Duration.ofMinutes(1).toNanos();
-    private static final int MIN_FAILED = 2; // so that a single failure is no outage
-    private static final int MIN_PERCENT = 1; // of the messages, as for a route
-    /** Shared by all actors that have not failed within the last minute. */
-    static final FailureTrend NONE = new FailureTrend(0, 0, 0, 0, 0, ActorProblem.RECENT_NANOS);
-
-    /**
-     * Returns the trend in the next snapshot.
-     *
-     * @param failedBefore the failed messages in the previous snapshot
-     * @param messagesBefore the handled and failed messages in the previous snapshot
-     */
-    FailureTrend next(long failedBefore, long messagesBefore, long failed, long messages, long elapsedNanos) {
-      boolean hasFailed = failed > failedBefore && elapsedNanos < ActorProblem.RECENT_NANOS;
-      if (!hasFailed && sinceFailed + elapsedNanos >= ActorProblem.RECENT_NANOS) return NONE;
-      long nextSince = hasFailed ? 0 : sinceFailed + elapsedNanos;
-      if (this == NONE)
-        return new FailureTrend(failedBefore, messagesBefore, failedBefore, messagesBefore, elapsedNanos, nextSince);
-      return newerNanos + elapsedNanos < PERIOD_NANOS
-          ? new FailureTrend(olderFailed, olderMessages, newerFailed, newerMessages, newerNanos + elapsedNanos,
-              nextSince)
-          : new FailureTrend(newerFailed, newerMessages, failed, messages, 0, nextSince);
-    }
-
-    /** Returns whether a message has failed within the last minute. */
-    boolean isRecent() {
-      return sinceFailed < ActorProblem.RECENT_NANOS;
-    }
-
-    /** Returns how many messages have failed recently, of this number since the start. */
-    long count(long failed) {
-      return isRecent() ? failed - olderFailed : 0;
-    }
-
-    /** Returns whether several messages, and enough of the recent messages, have failed. */
-    boolean isFailing(long failed, long messages) {
-      long count = count(failed);
-      return count >= MIN_FAILED && count * 100 >= (messages - olderMessages) * MIN_PERCENT;
-    }
-  }
-
   /** Begins with an actor in the first snapshot. */
   static ActorTrend first(ActorStats stats) {
     boolean isFull = isFull(stats);
     return new ActorTrend(stats.handled(), stats.failed(), lost(stats), stats.dropped(), RateWindow.of(stats.handled()),
-        LONG_AGO, FailureTrend.NONE, LONG_AGO, LONG_AGO, 0, isSuspended(stats) ? MIN_SUSPENDED_NANOS : 0, isFull,
-        isFull,
-        QueueTrend.of(stats.queued()), HeldProblems.none());
+        LONG_AGO, RecentCounts.NONE, RecentCounts.NONE, LONG_AGO, 0, isSuspended(stats) ? MIN_SUSPENDED_NANOS : 0,
+        isFull, isFull, QueueTrend.of(stats.queued()), HeldProblems.none());
   }
 
   /** Begins with an actor that was not in the previous snapshot, or had no counts in it. */
@@ -135,8 +81,8 @@ record ActorTrend(long handled, long failed, long lost, long dropped, RateWindow
   }
 
   private static ActorTrend ofNew(RateWindow rate) {
-    return new ActorTrend(0, 0, 0, 0, rate, LONG_AGO, FailureTrend.NONE, LONG_AGO, LONG_AGO, 0, 0, false, false,
-        QueueTrend.EMPTY, HeldProblems.none());
+    return new ActorTrend(0, 0, 0, 0, rate, LONG_AGO, RecentCounts.NONE, RecentCounts.NONE, LONG_AGO, 0, 0, false,
+        false, QueueTrend.EMPTY, HeldProblems.none());
   }
 
   /**
@@ -153,14 +99,14 @@ record ActorTrend(long handled, long failed, long lost, long dropped, RateWindow
     var failures = this.failures.next(failed, handled + failed, stats.failed(), stats.handled() + stats.failed(),
         elapsedNanos);
     long sinceLost = since(lost(stats) > lost, this.sinceLost, elapsedNanos);
-    long sinceDropped = since(stats.dropped() > dropped, this.sinceDropped, elapsedNanos);
+    var losses = this.losses.next(lost, dropped, lost(stats), stats.dropped(), elapsedNanos);
     long noThreadNanos = !lacksThread(stats) || stats.handled() > handled ? 0
         : this.noThreadNanos + elapsedNanos - pausedNanos;
     long suspendedNanos = !isSuspended(stats) || stats.failed() > failed ? 0
         : Math.min(MIN_SUSPENDED_NANOS, this.suspendedNanos + elapsedNanos - pausedNanos);
     boolean isFull = isFull(stats);
     var next = new ActorTrend(stats.handled(), stats.failed(), lost(stats), stats.dropped(),
-        rate.next(stats.handled(), elapsedNanos), sinceHandled, failures, sinceLost, sinceDropped, noThreadNanos,
+        rate.next(stats.handled(), elapsedNanos), sinceHandled, failures, losses, sinceLost, noThreadNanos,
         suspendedNanos, isFull, isFull && this.isFull, queue.next(stats.queued(), elapsedNanos), problems);
     return next.equals(this) ? this : next; // an idle actor keeps its object
   }
@@ -182,7 +128,9 @@ record ActorTrend(long handled, long failed, long lost, long dropped, RateWindow
     if (noThreadNanos >= Durations.nanos(handlingLimit)) present.add(ActorProblem.WITHOUT_THREAD);
     if (suspendedNanos >= MIN_SUSPENDED_NANOS) present.add(ActorProblem.RESTARTING);
     if (stayedFull || sinceLost < ActorProblem.RECENT_NANOS) present.add(ActorProblem.FULL);
-    boolean isFailing = failures.isFailing(stats.failed(), stats.handled() + stats.failed());
+    long failed = failures.events(stats.failed());
+    boolean isFailing = failed >= MIN_FAILED
+        && failed * 100 >= failures.others(stats.handled() + stats.failed()) * MIN_FAILED_PERCENT;
     if (isFailing) present.add(ActorProblem.FAILING);
     if (pauses.withoutPauses(stats.oldestWaiting()).compareTo(waitingLimit) >= 0) present.add(ActorProblem.BACKLOGGED);
     if (queue.isGrowing()) present.add(ActorProblem.GROWING);
@@ -198,7 +146,7 @@ record ActorTrend(long handled, long failed, long lost, long dropped, RateWindow
   ActorTrend withProblems(List<ActorProblem> present, long elapsedNanos) {
     var next = problems.next(present, elapsedNanos, this::mayHold);
     return next.equals(problems) ? this : new ActorTrend(handled, failed, lost, dropped, rate, sinceHandled,
-        failures, sinceLost, sinceDropped, noThreadNanos, suspendedNanos, isFull, stayedFull, queue, next);
+        failures, losses, sinceLost, noThreadNanos, suspendedNanos, isFull, stayedFull, queue, next);
   }
 
   /** Returns whether the event with which a problem began is less than a minute old. */
@@ -211,11 +159,21 @@ record ActorTrend(long handled, long failed, long lost, long dropped, RateWindow
   }
 
   /**
-   * Returns how many messages have failed in the last one to two minutes. Returns 0 if none has
-   * failed in the last minute.
+   * Returns how many messages have failed recently. Returns 0 if none has failed in the last
+   * minute.
    */
   long recentFailures() {
-    return failures.count(failed);
+    return failures.events(failed);
+  }
+
+  /** Returns how many accepted messages were dropped recently. */
+  long droppedRecently() {
+    return losses.others(dropped);
+  }
+
+  /** Returns how many messages were refused recently. */
+  long refusedRecently() {
+    return losses.events(lost) - droppedRecently();
   }
 
   /** Returns the messages handled per second; NaN if the rate is not known yet. */

@@ -286,6 +286,7 @@ final class ScopeSnapshot {
     if (trends.isEmpty()) return Optional.empty();
     return Optional.of(JsonText.object("actors", trends.size(), "failures",
         trends.stream().mapToLong(ActorTrend::recentFailures).sum(), "millisAgo",
-        trends.stream().mapToLong(trend -> trend.failures().sinceFailed()).min().orElseThrow() / 1_000_000));
+        trends.stream().mapToLong(trend -> trend.failures().sinceNanos()).min().orElseThrow() / 1_000_000, "inMillis",
+        trends.stream().mapToLong(trend -> trend.failures().periodMillis()).max().orElseThrow()));
   }
 }

@@ -133,8 +133,9 @@ function showCard(card, data) {
 
 // ---- the alarm line
 
-/** Returns whether the row has a problem other than a failure among many messages. */
-const isUrgent = row => row.problems?.some(problem => problem !== 'failed');
+const MINOR = ['blocked', 'failed']; // no alarms: another actor is the cause, or most messages succeed
+/** Returns whether the row has a problem that is an alarm. */
+const isUrgent = row => row.problems?.some(problem => !MINOR.includes(problem));
 const urgency = row => Object.keys(statistics.problems).indexOf(row.problems[0]);
 const rank = row => [urgency(row), -Math.floor(row.busyMillis / 10_000), -Math.floor(Math.log2(row.waiting + 1))];
 /** Compares by ranks that seldom change, so that the rows keep their places. */
@@ -155,10 +156,17 @@ function firstOf(links, total = links.length) {
   const shown = links.slice(0, MAX_NAMES);
   const rest = total - shown.length;
   const more = rest > 0 && shown.length ? [{text: `${number(rest)} more`, place: (links[MAX_NAMES] ?? shown.at(-1)).place}] : [];
-  return [...shown, ...more].flatMap((link, i) => i ? [', ', link] : [link]);
+  return [...shown, ...more].flatMap((link, i) => [i ? ', ' : '', link, link.note ?? '']).filter(Boolean);
 }
 
-const actorLinks = rows => rows.map(row => ({text: row.name, place: {scope: path(row), name: row.name}}));
+const actorLinks = (rows, note = () => '') =>
+  rows.map(row => ({text: row.name, place: {scope: path(row), name: row.name}, note: note(row)}));
+
+/** Returns why an actor is full or blocked, in parentheses. */
+const noteOf = kind => row => kind === 'full' ? ` (${steadyText(actorKey(path(row), row.name), fullDoes(row))})`
+  : kind === 'blocked' ? ` (waits for ${row.awaits})` : '';
+
+const isMinor = item => MINOR.includes(item.kind);
 
 /** Returns an item for each problem of actors; ended problems have items of their own. */
 function actorAlarms(data) {
@@ -168,7 +176,7 @@ function actorAlarms(data) {
     const [present, ended] = [false, true].map(isEnded => having.filter(row => (row.endedMillisAgo?.[kind] !== undefined) === isEnded));
     return [[data.problems[kind] - ended.length, kind, present], [ended.length, 'no longer ' + kind, ended]] // the latter is no stall
       .filter(([count]) => count > 0)
-      .map(([count, text, rows]) => ({kind: text, parts: [`${number(count)} ${text}: `, ...firstOf(actorLinks(rows), count)]}));
+      .map(([count, text, rows]) => ({kind: text, parts: [`${number(count)} ${text}: `, ...firstOf(actorLinks(rows, noteOf(text)), count)]}));
   });
 }
 
@@ -190,12 +198,12 @@ const ROUTE_PROBLEMS = ['stuck', 'failing', 'timing out', 'unavailable', 'slow']
 const panelAlarms = panels => panels.filter(panel => panel.problems?.length).map(panel =>
   ({parts: [{text: panel.title, place: {panel: panel.title}}, ' is ' + panel.problems.join(' and ')]}));
 
-/** Returns an item for the actors whose only problem is a failure; none if there are no such actors. */
+/** Returns an item for the actors that failed and have no urgent problem; none if there are no such actors. */
 function failureAlarms(data) {
   if (!data.recentFailures) return [];
-  const {actors, failures, millisAgo} = data.recentFailures;
-  const links = actorLinks(ill(data.rows).filter(row => !isUrgent(row)));
-  return [{parts: [`${counted(failures, 'failure')}${actors > 1 ? ` of ${number(actors)} actors` : ''}, ${ago(millisAgo)}: `, ...firstOf(links)]}];
+  const {actors, failures, millisAgo, inMillis} = data.recentFailures;
+  const links = actorLinks(ill(data.rows).filter(row => has(row, 'failed') && !isUrgent(row)));
+  return [{kind: 'failed', parts: [`${counted(failures, 'failure')}${failures > 1 ? within(inMillis) : ''}${actors > 1 ? ` of ${number(actors)} actors` : ''}, ${ago(millisAgo)}: `, ...firstOf(links)]}];
 }
 
 /** Returns the items of the alarm line: first stalled actors and routes, then stores and nodes, other actors, and other routes. */
@@ -263,11 +271,18 @@ function go(place) {
 /** Returns problems with the times of day since when they exist, or until when they existed. */
 const timed = (problems, key, endedMillisAgo, busyMillis, time) => problems.map(problem => problem
   + (endedMillisAgo?.[problem] !== undefined ? ' until ' + steadyClock(key + problem, endedMillisAgo[problem], time)
-    : problem === 'stuck' ? ' since ' + steadyClock(key, busyMillis, time) : '')).join(', ');
-const failuresOf = row => `${counted(row.recentFailures, 'failure')} (last ${steadyClock(actorKey(path(row), row.name) + 'failed', row.failedMillisAgo, row.time)})`;
-/** Returns the problems of an actor, with drops and recent failures. */
+    : problem === 'stuck' || problem === 'blocked' ? ' since ' + steadyClock(key, busyMillis, time) : '')).join(', ');
+/** Returns the time in which recent events were counted, in steps of ten seconds, so that the text seldom changes. */
+const within = millis => ` in ${Math.ceil(millis / 10_000) * 10} s`;
+const failuresOf = row => counted(row.recentFailures, 'failure') + (row.recentFailures > 1 ? within(row.failedInMillis) : '')
+  + ', last ' + steadyClock(actorKey(path(row), row.name) + 'failed', row.failedMillisAgo, row.time);
+/** Returns what a full mailbox did. If it has lost no message, it may let senders wait, or nobody sends. */
+const fullDoes = row => !hasLost(row) ? 'senders may wait'
+  : [row.refusedRecently ? 'refused ' + number(row.refusedRecently) : '', row.droppedRecently ? 'dropped ' + number(row.droppedRecently) : '']
+    .filter(Boolean).join(' and ') + within(row.lostInMillis);
+/** Returns the problems of an actor, with its lost messages and recent failures. */
 const problemsOf = row => row.problems.filter(problem => problem !== 'failed' || !has(row, 'failing')).map(problem =>
-  problem === 'full' && row.hasDroppedRecently ? 'full: drops messages'
+  problem === 'full' ? 'full: ' + fullDoes(row)
     : problem === 'failing' && row.recentFailures ? 'failing: ' + failuresOf(row)
     : problem === 'failed' ? failuresOf(row) : problem);
 const does = row => row.problems
@@ -284,6 +299,7 @@ const waiting = row => number(row.waiting) + (isOld(row) ? ' · ≥ ' + duration
 const recentCount = (count, isRecent, isBad = true) =>
   dim((isRecent ? isBad ? '▲ ' : '△ ' : '') + short(count), count === 0, isRecent ? isBad ? ' bad' : ' warn' : '');
 const short = count => count < 100_000 ? number(count) : brief.format(count);
+const hasLost = row => row.refusedRecently + row.droppedRecently > 0;
 const lost = row => row.refused + row.dropped;
 const lostText = row => `${number(row.refused)} refused · ${number(row.dropped)} dropped`;
 const columns = [
@@ -299,7 +315,7 @@ const columns = [
   {title: 'Failed', key: row => row.failed, tip: row => number(row.failed) + ' failed' + (row.restarted ? ' · ' + counted(row.restarted, 'restart') : ''),
     cell: row => recentCount(row.failed, row.recentFailures > 0, has(row, 'failing'))},
   {title: 'Lost', hint: 'Messages that full mailboxes refused or dropped', key: lost, tip: lostText,
-    cell: row => recentCount(lost(row), row.hasLostRecently)},
+    cell: row => recentCount(lost(row), hasLost(row))},
 ];
 // a second button in the head of a column, which sorts by the age that its cells also show
 const oldest = {title: 'oldest', column: columns.find(column => column.title === 'Waiting'),
@@ -409,6 +425,16 @@ function steadyClock(key, millisAgo, now = statistics.time) {
   return clock(time);
 }
 
+const steadyTexts = new Map(); // texts of the alarm line, by actor: {text, time}
+
+/** Returns the text that was first returned in the last ten seconds, so that the alarm line seldom changes. */
+function steadyText(key, text) {
+  const before = steadyTexts.get(key);
+  if (before && statistics.time - before.time < 10_000) return before.text;
+  steadyTexts.set(key, {text, time: statistics.time});
+  return text;
+}
+
 function showLine(tr, line) {
   tr.line = line;
   const className = line.type ?? ((line.row.problems ? 'ill' : '') + (selected && isSelected(line.row) ? ' selected' : '')).trim();
@@ -497,6 +523,7 @@ function rememberActors(rows) {
   }
   for (const [key, history] of histories) if (snapshots - history.snapshot > HISTORY) histories.delete(key);
   for (const [key, shown] of steadyTimes) if (snapshots - shown.snapshot > 2) steadyTimes.delete(key);
+  for (const [key, shown] of steadyTexts) if (statistics.time - shown.time > 20_000) steadyTexts.delete(key);
 }
 
 function describe(actor) {

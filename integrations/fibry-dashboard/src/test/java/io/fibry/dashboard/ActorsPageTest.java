@@ -66,16 +66,17 @@ class ActorsPageTest extends PageFixture {
 
     // in one script, because the server sends a snapshot each second
     assertEquals("△ 1 failure, last 40 s ago: printer|warn|app – Fibry dashboard|"
-        + "△ 1 failure (last TIME) · idle|warn",
+        + "△ 1 failure, last TIME · idle|warn",
         chromium.value("(show({...statistics, recentFailures: {...statistics.recentFailures, millisAgo: 49999}, "
             + "rows: [{...statistics.rows[0], failedMillisAgo: 49999, doing: 'idle'}]}), [byId('alarm').innerText, "
             + "byId('alarm').className, document.title, byId('rows').rows[1].cells[2].innerText, "
-            + "byId('rows').rows[1].cells[2].className].join('|'))").replaceFirst("last [-: 0-9]+\\)", "last TIME)"));
-    assertEquals("△ 3 failures of 2 actors, just now: printer|"
-        + "▲ 1 stuck: till · 3 failures of 2 actors, just now: printer",
+            + "byId('rows').rows[1].cells[2].className].join('|'))")
+            .replaceFirst("last (20[-0-9]+ )?[0-9:]{8} ", "last TIME "));
+    assertEquals("△ 3 failures in 70 s of 2 actors, just now: printer|"
+        + "▲ 1 stuck: till · 3 failures in 70 s of 2 actors, just now: printer",
         chromium.value("[[], [{...statistics.rows[0], name: 'till', problems: ['stuck']}]].map(stuck => (show({"
             + "...statistics, problems: {...statistics.problems, stuck: stuck.length}, recentFailures: {actors: 2, "
-            + "failures: 3, millisAgo: 0}, rows: [...statistics.rows.slice(0, 1), ...stuck]}), "
+            + "failures: 3, millisAgo: 0, inMillis: 61000}, rows: [...statistics.rows.slice(0, 1), ...stuck]}), "
             + "byId('alarm').innerText)).join('|')"));
   }
 

@@ -77,8 +77,8 @@ class AlarmPageTest extends PageFixture {
 
   @Test
   void alarmsBeginWithStuckActorsAndEndWithRoutes() throws Exception {
-    assertEquals("▲ 2 stuck: db, till · api GET /b is stuck · 1 no longer stuck: bank · 1 full: db · 1 growing: shop"
-        + " · api GET /a is failing and slow",
+    assertEquals("▲ 2 stuck: db, till · api GET /b is stuck · 1 no longer stuck: bank · 1 full: db (senders may wait)"
+        + " · 1 growing: shop · api GET /a is failing and slow",
         chromium.value("(statistics.panels[0].routes.forEach(route => route.problems = route.route === 'GET /a' "
             + "? ['failing', 'slow'] : ['stuck']), showRowsOf([{name: 'shop', problems: ['growing']}, "
             + "{name: 'till', problems: ['stuck']}, {name: 'db', problems: ['stuck', 'full']}, {name: 'bank', "
@@ -132,7 +132,8 @@ class AlarmPageTest extends PageFixture {
     chromium.until("innerWidth === 390");
 
     var row = "busyMillis: 3000000, busyExact: false, waiting: 100000, oldestMillis: 3000000, failed: 1234567, "
-        + "recentFailures: 3, refused: 1234567, hasLostRecently: true, ";
+        + "recentFailures: 3, failedInMillis: 60000, refused: 1234567, refusedRecently: 123456, droppedRecently: 0, "
+        + "lostInMillis: 60000, ";
     assertEquals("|▲ 1.23M,100,000 · ≥ 50 min,▲ 1.23M|true|390", chromium.value("(showRowsOf([{name: 'session-17', "
         + row
         + "problems: ['failing', 'full']}, {name: 'web', waiting: 71, oldestMillis: 3000000, lost: 1234567}]), "

@@ -160,12 +160,16 @@ class PanelsPageTest extends PageFixture {
     show();
 
     // in one script, because the server sends a snapshot each second
-    assertEquals("▲ 1,007|7 refused · 1,000 dropped|▲ full: drops messages · idle|▲ full · idle",
-        chromium.value("(show({...statistics, rows: [{...statistics.rows[0], refused: 7, dropped: 1000, "
-            + "doing: 'idle', problems: ['full'], hasLostRecently: true, hasDroppedRecently: true}]}), "
-            + "[byId('rows').rows[1].cells[8].innerText, byId('rows').rows[1].cells[8].title, "
+    assertEquals("▲ 1 full: till (refused 7 and dropped 1,000 in 70 s)|▲ 1,007|7 refused · 1,000 dropped"
+        + "|▲ full: refused 7 and dropped 1,000 in 70 s · idle|▲ full: dropped 3 in 10 s · idle"
+        + "|▲ full: senders may wait · idle",
+        chromium.value("(show({...statistics, problems: {...statistics.problems, full: 1}, rows: ["
+            + "{...statistics.rows[0], name: 'till', refused: 7, dropped: 1000, doing: 'idle', problems: ['full'], "
+            + "refusedRecently: 7, droppedRecently: 1000, lostInMillis: 61000}]}), [byId('alarm').innerText, "
+            + "byId('rows').rows[1].cells[8].innerText, byId('rows').rows[1].cells[8].title, "
             + "byId('rows').rows[1].cells[2].innerText, "
-            + "does({...statistics.rows[0], hasDroppedRecently: undefined})[0]].join('|'))"));
+            + "...[[0, 3, 9000], []].map(([refusedRecently, droppedRecently, lostInMillis]) => does({"
+            + "...statistics.rows[0], refusedRecently, droppedRecently, lostInMillis})[0])].join('|'))"));
   }
 
   @Test

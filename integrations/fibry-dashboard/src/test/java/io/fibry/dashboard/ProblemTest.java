@@ -272,22 +272,36 @@ class ProblemTest {
     assertFalse(new ActorRow(stats.get(), 0, before).asMap(false, -1).containsKey("recentFailures"));
 
     var row = new ActorRow(stats.get(), 0, shown(before, stats, 60)).asMap(false, -1);
-    assertEquals(List.of(1L, 59_000L), List.of(row.get("recentFailures"), row.get("failedMillisAgo")));
-    assertFalse(row.containsKey("hasLostRecently"));
+    assertEquals(List.of(1L, 59_000L, 60_000L),
+        List.of(row.get("recentFailures"), row.get("failedMillisAgo"), row.get("failedInMillis")));
+    assertFalse(row.containsKey("refusedRecently"));
     row = new ActorRow(stats.get(), 0, shown(before, stats, 61)).asMap(false, -1);
     assertFalse(row.containsKey("recentFailures"));
   }
 
-  private static List<Boolean> marks(Stats before, Stats after) {
-    var trend = ActorTrend.first(before.get()).next(after.get(), SECOND);
+  private static List<Object> losses(Stats before, Stats after) {
+    var trend = shown(ActorTrend.first(before.get()), after, 30);
     var row = new ActorRow(after.get(), 0, trend).asMap(false, -1);
-    return List.of(row.containsKey("hasLostRecently"), row.containsKey("hasDroppedRecently"));
+    return List.of(row.get("refusedRecently"), row.get("droppedRecently"), row.get("lostInMillis"));
   }
 
   @Test
-  void lostMessagesAreMarkedAndDropsAreTold() {
-    assertEquals(List.of(true, false), marks(actor().withDropped(5), actor().withDropped(5).withRefused(1)));
-    assertEquals(List.of(true, true), marks(actor().withDropped(5), actor().withDropped(6)));
+  void refusedAndDroppedMessagesAreCountedWithTheirTime() {
+    assertEquals(List.of(1L, 0L, 30_000L), losses(actor().withDropped(5), actor().withDropped(5).withRefused(1)));
+    assertEquals(List.of(7L, 2L, 30_000L),
+        losses(actor().withDropped(5).withRefused(3), actor().withDropped(7).withRefused(10)));
+  }
+
+  @Test
+  void failuresAreOfTheirTime() {
+    var trend = ActorTrend.first(actor().get());
+    for (int second = 1; second <= 600; second++) { // one failure each second
+      trend = trend.next(actor().withFailed(second).get(), SECOND);
+      assertEquals(1_000 * trend.recentFailures(), trend.failures().periodMillis());
+      assertTrue(trend.failures().periodMillis() < 120_000, "after " + second + " s");
+    }
+  }
+
   }
 
   /** Returns the problems one second after an actor has failed so often among so many successes. */
