@@ -7,7 +7,10 @@ import java.util.Locale;
 enum ActorProblem implements HeldProblems.Problem {
   /** The actor was cut off, and its handler still runs. */
   CUT_OFF,
-  /** The handler has been busy with one message for the handling limit or longer. */
+  /**
+   * The handler has been busy with one message for the handling limit or longer, and is not
+   * {@link #BLOCKED}.
+   */
   STUCK,
   /** The actor has messages, and has waited for a thread for the handling limit or longer. */
   WITHOUT_THREAD,
@@ -25,12 +28,22 @@ enum ActorProblem implements HeldProblems.Problem {
   /** The number of waiting messages keeps growing, or is too high to be counted. */
   GROWING,
   /**
+   * The handler has been busy for the handling limit or longer, because it waits for another
+   * actor, which is stalled. The other actor is the cause, so this problem is not urgent.
+   */
+  BLOCKED,
+  /**
    * The handler has failed within the last minute, but the actor is not failing. The last, because
    * a single failure among many messages is no outage.
    */
   FAILED;
 
   static final long RECENT_NANOS = Duration.ofMinutes(1).toNanos();
+
+  /** Returns whether the problem is an alarm. */
+  boolean isUrgent() {
+    return this != BLOCKED && this != FAILED;
+  }
 
   @Override
   public boolean isState() {

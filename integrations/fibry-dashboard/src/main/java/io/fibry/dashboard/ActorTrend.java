@@ -119,12 +119,15 @@ record ActorTrend(long handled, long failed, long lost, long dropped, RateWindow
   /**
    * Returns the problems whose conditions are true now, the most urgent first. A pause of the
    * process counts neither as work nor as a wait.
+   *
+   * @param isBlocked whether the actor only waits for another actor that is stalled
    */
   List<ActorProblem> presentProblems(ActorStats stats, Duration handlingLimit, Duration waitingLimit,
-      PauseHistory pauses) {
+      PauseHistory pauses, boolean isBlocked) {
     var present = new ArrayList<ActorProblem>(0);
     if (stats.state() == ActorState.CUT_OFF) present.add(ActorProblem.CUT_OFF);
-    if (pauses.withoutPauses(stats.busyFor()).compareTo(handlingLimit) >= 0) present.add(ActorProblem.STUCK);
+    if (!isBlocked && pauses.withoutPauses(stats.busyFor()).compareTo(handlingLimit) >= 0)
+      present.add(ActorProblem.STUCK);
     if (noThreadNanos >= Durations.nanos(handlingLimit)) present.add(ActorProblem.WITHOUT_THREAD);
     if (suspendedNanos >= MIN_SUSPENDED_NANOS) present.add(ActorProblem.RESTARTING);
     if (stayedFull || sinceLost < ActorProblem.RECENT_NANOS) present.add(ActorProblem.FULL);
@@ -134,6 +137,7 @@ record ActorTrend(long handled, long failed, long lost, long dropped, RateWindow
     if (isFailing) present.add(ActorProblem.FAILING);
     if (pauses.withoutPauses(stats.oldestWaiting()).compareTo(waitingLimit) >= 0) present.add(ActorProblem.BACKLOGGED);
     if (queue.isGrowing()) present.add(ActorProblem.GROWING);
+    if (isBlocked) present.add(ActorProblem.BLOCKED);
     if (failures.isRecent() && !isFailing) present.add(ActorProblem.FAILED);
     return present.isEmpty() ? List.of() : present;
   }
@@ -144,14 +148,19 @@ record ActorTrend(long handled, long failed, long lost, long dropped, RateWindow
    * @param present the problems whose conditions are true
    */
   ActorTrend withProblems(List<ActorProblem> present, long elapsedNanos) {
-    var next = problems.next(present, elapsedNanos, this::mayHold);
+    var next = problems.next(present, elapsedNanos, problem -> mayHold(problem, present));
     return next.equals(problems) ? this : new ActorTrend(handled, failed, lost, dropped, rate, sinceHandled,
         failures, losses, sinceLost, noThreadNanos, suspendedNanos, isFull, stayedFull, queue, next);
   }
 
-  /** Returns whether the event with which a problem began is less than a minute old. */
-  private boolean mayHold(ActorProblem problem) {
+  /**
+   * Returns whether the event with which a problem began is less than a minute old. A wait is
+   * either the one or the other of two problems.
+   */
+  private boolean mayHold(ActorProblem problem, List<ActorProblem> present) {
     return switch (problem) {
+      case STUCK -> !present.contains(ActorProblem.BLOCKED);
+      case BLOCKED -> !present.contains(ActorProblem.STUCK);
       case FAILING -> failures.isRecent();
       case FULL -> sinceLost < ActorProblem.RECENT_NANOS || sinceLost == LONG_AGO; // it was only full, and lost nothing
       default -> true;

@@ -59,11 +59,6 @@ record HeldProblems<P extends Enum<P> & HeldProblems.Problem>(Map<P, Long> since
     return sinceNanos.isEmpty();
   }
 
-  /** Returns whether this problem is shown, and no other. */
-  boolean isOnly(P problem) {
-    return sinceNanos.size() == 1 && sinceNanos.containsKey(problem);
-  }
-
   /** Adds the problems to a JSON object, and how long ago the conditions of some have ended. */
   void addTo(Map<String, Object> map) {
     if (isEmpty()) return;

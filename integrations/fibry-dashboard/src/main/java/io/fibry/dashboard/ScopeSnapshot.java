@@ -103,7 +103,9 @@ final class ScopeSnapshot {
     this.pauses = processPauses.observe();
     this.readMillis = Math.max(0, System.currentTimeMillis() - timeMillis);
     this.isComplete = actors.isComplete();
-    for (var stats : actors.actors()) add(stats, previous);
+    var blocked = BlockedActors.of(actors.actors(),
+        actor -> pauses.withoutPauses(actor.busyFor()).compareTo(options.handlingLimit) >= 0);
+    for (var stats : actors.actors()) add(stats, previous, blocked.contains(stats));
     for (var totals : scopes.values()) totals.keys = new NameKeys(); // releases the memory
     var lastLetters = lastSnapshot.map(snapshot -> snapshot.letters).orElse(DeadLetterTable.NONE);
     this.letters = isSample ? lastLetters : DeadLetterTable.of(scope.deadLetters(), options.messageTexts, lastLetters);
@@ -138,14 +140,14 @@ final class ScopeSnapshot {
     json = Optional.empty();
   }
 
-  private void add(ActorStats stats, Optional<ScopeSnapshot> previous) {
+  private void add(ActorStats stats, Optional<ScopeSnapshot> previous, boolean isBlocked) {
     var totals = totals(stats.scopes());
     var key = totals.keys.next(stats.name());
     var newTrend = previous.map(snapshot -> snapshot.trendIn(this, stats, key))
         .orElseGet(() -> ActorTrend.first(stats));
-    var trend =
-        newTrend.withProblems(newTrend.presentProblems(stats, options.handlingLimit, options.waitingLimit, pauses),
-            previous.map(snapshot -> nanos - snapshot.nanos).orElse(0L));
+    var trend = newTrend.withProblems(
+        newTrend.presentProblems(stats, options.handlingLimit, options.waitingLimit, pauses, isBlocked),
+        previous.map(snapshot -> nanos - snapshot.nanos).orElse(0L));
     var row = new ActorRow(stats, totals.index, trend);
     totals.add(row, key, !isComplete);
     rows.add(row);
@@ -277,12 +279,14 @@ final class ScopeSnapshot {
   }
 
   /**
-   * Returns the recent failures of the actors whose only problem is that a message has failed;
-   * empty if there are none.
+   * Returns the recent failures of the actors that have failed, and have no urgent problem; empty
+   * if there are none.
    */
   private Optional<Map<String, Object>> recentFailures() {
     var trends = rows.stream().map(ActorRow::trend)
-        .filter(trend -> trend.problems().isOnly(ActorProblem.FAILED)).toList();
+        .filter(trend -> trend.problems().list().contains(ActorProblem.FAILED)
+            && trend.problems().list().stream().noneMatch(ActorProblem::isUrgent))
+        .toList();
     if (trends.isEmpty()) return Optional.empty();
     return Optional.of(JsonText.object("actors", trends.size(), "failures",
         trends.stream().mapToLong(ActorTrend::recentFailures).sum(), "millisAgo",

@@ -174,7 +174,7 @@ function actorAlarms(data) {
   return Object.keys(data.problems).filter(kind => kind !== 'failed').flatMap(kind => {
     const having = rows.filter(row => has(row, kind));
     const [present, ended] = [false, true].map(isEnded => having.filter(row => (row.endedMillisAgo?.[kind] !== undefined) === isEnded));
-    return [[data.problems[kind] - ended.length, kind, present], [ended.length, 'no longer ' + kind, ended]] // the latter is no stall
+    return [[data.problems[kind] - ended.length, kind, present], [kind === 'blocked' ? 0 : ended.length, 'no longer ' + kind, ended]] // the latter is no stall
       .filter(([count]) => count > 0)
       .map(([count, text, rows]) => ({kind: text, parts: [`${number(count)} ${text}: `, ...firstOf(actorLinks(rows, noteOf(text)), count)]}));
   });
@@ -206,12 +206,16 @@ function failureAlarms(data) {
   return [{kind: 'failed', parts: [`${counted(failures, 'failure')}${failures > 1 ? within(inMillis) : ''}${actors > 1 ? ` of ${number(actors)} actors` : ''}, ${ago(millisAgo)}: `, ...firstOf(links)]}];
 }
 
-/** Returns the items of the alarm line: first stalled actors and routes, then stores and nodes, other actors, and other routes. */
+/**
+ * Returns the items of the alarm line: first stalled actors and routes, then stores and nodes, other actors, and other
+ * routes. At the end are blocked actors and single failures, which are no alarms.
+ */
 function alarms(data) {
   const [actors, routes] = [actorAlarms(data), routeAlarms(data.panels)];
   const stalls = item => STALLS.includes(item.kind);
   return [...actors.filter(stalls), ...routes.filter(stalls), ...panelAlarms(data.panels),
-    ...actors.filter(item => !stalls(item)), ...routes.filter(item => !stalls(item))];
+    ...actors.filter(item => !stalls(item) && !isMinor(item)), ...routes.filter(item => !stalls(item)),
+    ...actors.filter(isMinor), ...failureAlarms(data)];
 }
 
 /** Shows items, whose parts are texts and links. Keeps the elements if nothing has changed, so that a link keeps the focus. */
@@ -234,14 +238,13 @@ const plain = text => [{parts: [text]}];
 
 /** @param silence a text if no data arrives, so that all problems are of the past */
 function showAlarm(data, silence = '') {
-  const kinds = Object.keys(data.problems).filter(kind => kind !== 'failed');
-  const problems = alarms(data);
-  const failures = failureAlarms(data);
-  if (silence) setAlarm('▲', [...plain(silence), ...problems, ...failures], 'bad');
+  const kinds = Object.keys(data.problems).filter(kind => !MINOR.includes(kind));
+  const items = alarms(data);
+  if (silence) setAlarm('▲', [...plain(silence), ...items], 'bad');
   else if (data.closed && !data.panels.some(panel => panel.problems?.length || panel.routes?.some(route => route.problems)))
     setAlarm('■', plain('this scope has closed'), 'quiet');
-  else if (problems.length) setAlarm('▲', [...problems, ...failures], 'bad');
-  else if (failures.length) setAlarm('△', failures, 'warn');
+  else if (items.some(item => !isMinor(item))) setAlarm('▲', items, 'bad');
+  else if (items.length) setAlarm('△', items, 'warn');
   else setAlarm('✓', plain(`no actor is ${kinds.slice(0, -1).join(', ')} or ${kinds.at(-1)}`), 'good');
   document.title = (byId('alarm').className === 'bad' ? '▲ ' : '') + data.scope + ' – Fibry dashboard';
 }

@@ -86,6 +86,26 @@ class AlarmPageTest extends PageFixture {
   }
 
   @Test
+  void blockedActorIsNamedAtEndAndIsNoAlarm() throws Exception {
+    assertEquals("▲ 1 stuck: stock · 1 growing: shop · 1 blocked: packer (waits for stock)|bad|"
+        + "△ 1 blocked: packer (waits for stock)|warn|true|warn",
+        chromium.value("(blocked => [[{name: 'shop', problems: ['growing']}, {name: 'stock', problems: ['stuck']}, "
+            + "blocked], [blocked]].flatMap(rows => (showRowsOf(rows), [" + ALARM_SCRIPT
+            + ", byId('alarm').className])).concat(does(statistics.rows[0]).map((text, i) => i ? text "
+            + ": /^△ blocked since [-0-9: ]+ · waits for 'stock'$/.test(text))).join('|'))({name: 'packer', "
+            + "problems: ['blocked'], busyMillis: 60000, awaits: 'stock', doing: \"waits for 'stock'\"})"));
+  }
+
+  @Test
+  void alarmKeepsCountsForTenSeconds() throws Exception {
+    assertEquals("refused 1 in 10 s,refused 1 in 10 s,refused 3 in 20 s",
+        chromium.value("[[1, 0], [2, 9000], [3, 10000]].map(([refusedRecently, millis]) => (statistics.time = "
+            + "1000000 + millis, showRowsOf([{name: 'db', problems: ['full'], refusedRecently, "
+            + "droppedRecently: 0, lostInMillis: 10000 + millis / 10}]), " + ALARM_SCRIPT
+            + ".match(/refused [^)]*/)[0])).join()"));
+  }
+
+  @Test
   void alarmCountsProblemsThatItDoesNotName() throws Exception {
     assertEquals("▲ 9 stuck: a1, a2, a3, a4, a5, a6, 3 more|a7",
         chromium.value("(showRowsOf([1, 2, 3, 4, 5, 6, 7, 8, 9]"

@@ -192,6 +192,26 @@ class PageTest extends PageFixture {
   }
 
   @Test
+  void actorThatWaitsForStuckActorIsNotStuck() throws Exception {
+    var entered = new CountDownLatch(1);
+    var gate = new CountDownLatch(1);
+    var stock = scope.named("stock").newActorWithReturn((String text) -> {
+      entered.countDown();
+      gate.await();
+      return text;
+    });
+    stock.sendMessage("x");
+    Patience.await(entered);
+    scope.named("packer").newActor((String text) -> stock.ask(text)).sendMessage("y");
+    show("");
+
+    chromium.until("byId('alarm').innerText === '▲ 1 stuck: stock · 1 blocked: packer (waits for stock)'");
+    assertTrue(row("packerapp").matches(
+        ".*△ blocked since (20[-0-9]+ )?[0-9:]{8} · waits for 'stock' in String .*"), row("packerapp"));
+    gate.countDown();
+  }
+
+  @Test
   void clickOnFailingActorShowsTimeClassAndLinesOfItsLastFailure() throws Exception {
     var printer = scope.named("printer").onFailure(FailurePolicy.resume().withoutLog()).newActor((String text) -> {
       throw new IllegalStateException("hush");

@@ -26,7 +26,7 @@ class ProblemTest {
   }
 
   private static List<ActorProblem> problems(ActorStats stats, ActorTrend trend) {
-    return trend.presentProblems(stats, LIMIT, WAITING_LIMIT, PauseHistory.NONE);
+    return trend.presentProblems(stats, LIMIT, WAITING_LIMIT, PauseHistory.NONE, false);
   }
 
   private static List<ActorProblem> problemsAtFirst(Stats stats) {
@@ -302,6 +302,18 @@ class ProblemTest {
     }
   }
 
+  @Test
+  void blockedActorIsNotStuck() {
+    var stats = actor().awaiting("stock").withBusyFor(LIMIT).get();
+    var trend = ActorTrend.first(stats).withProblems(List.of(ActorProblem.STUCK), SECOND).next(stats, SECOND);
+    var present = trend.presentProblems(stats, LIMIT, WAITING_LIMIT, PauseHistory.NONE, true);
+    assertEquals(List.of(ActorProblem.BLOCKED), present);
+
+    trend = trend.withProblems(present, SECOND);
+    assertEquals(List.of(ActorProblem.BLOCKED), trend.problems().list());
+    assertEquals(List.of(ActorProblem.STUCK),
+        trend.withProblems(problems(stats, trend), SECOND).problems().list());
+    assertEquals(List.of(ActorProblem.BLOCKED), trend.withProblems(List.of(), SECOND).problems().list());
   }
 
   /** Returns the problems one second after an actor has failed so often among so many successes. */

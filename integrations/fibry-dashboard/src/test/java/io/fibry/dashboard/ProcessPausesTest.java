@@ -94,7 +94,7 @@ class ProcessPausesTest {
   }
 
   private List<ActorProblem> problems(ActorStats stats, ActorTrend trend) {
-    return trend.presentProblems(stats, LIMIT, Duration.ofSeconds(30), pauses.observe());
+    return trend.presentProblems(stats, LIMIT, Duration.ofSeconds(30), pauses.observe(), false);
   }
 
   @Test

@@ -87,7 +87,7 @@ class SamplesTest {
       for (int i = 0; i < 5; i++) { // the first snapshots are too close to each other for a rate
         clock.advance(Duration.ofMillis(100));
         var text = statistics(dashboard);
-        assertTrue(text.contains("\"growing\":0,\"failed\":1}"), text);
+        assertTrue(text.contains("\"growing\":0,\"blocked\":0,\"failed\":1}"), text);
         if (i < 4) assertTrue(text.contains("\"perSecond\":{\"sent\":null,"), text);
       }
     }

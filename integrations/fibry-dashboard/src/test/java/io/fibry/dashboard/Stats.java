@@ -10,6 +10,7 @@ import java.util.OptionalInt;
 /** Makes statistics of an actor as a test needs them; by default of an actor that did nothing. */
 final class Stats {
   private final String name;
+  private List<String> scopes = List.of("app");
   private String kind = "FIBER";
   private long queued;
   private Duration oldestWaiting = Duration.ZERO;
@@ -32,6 +33,11 @@ final class Stats {
 
   static Stats of(String name) {
     return new Stats(name);
+  }
+
+  Stats inScope(String scope) {
+    this.scopes = List.of("app", scope);
+    return this;
   }
 
   Stats withKind(String kind) {
@@ -102,7 +108,7 @@ final class Stats {
   }
 
   ActorStats get() {
-    return new ActorStats(List.of("app"), name, kind, queued, oldestWaiting, handled, failed, state, awaited,
+    return new ActorStats(scopes, name, kind, queued, oldestWaiting, handled, failed, state, awaited,
         busyWorkers, busyWorkers, maxWorkers, activity, messageType, busyFor, true, capacity,
         refused, dropped, 0, List.of(), Optional.empty());
   }
