@@ -332,17 +332,16 @@ const unfolded = new Set(); // the keys of the groups whose actors are shown
 columns.forEach((column, place) => {
   column.head = made('th', place < 3 ? '' : 'number');
   column.head.scope = 'col';
-  if (column.hint) column.head.title = column.hint;
   addSorter(column, column.head, place >= 3); // numbers begin with the largest
   byId('columns').append(column.head);
 });
 addSorter(oldest, oldest.column.head, true);
-oldest.button.title = oldest.hint;
 
 /** Adds a button that sorts by the column or age: first in the given order, then in the other, then not. */
 function addSorter(sorter, head, isFallingFirst) {
   sorter.button = made('button', '', sorter.title);
   sorter.button.type = 'button';
+  sorter.isFallingFirst = isFallingFirst;
   sorter.button.addEventListener('click', () => {
     if (sorted !== sorter) [sorted, falling] = [sorter, isFallingFirst];
     else if (falling === isFallingFirst) falling = !falling;
@@ -352,18 +351,29 @@ function addSorter(sorter, head, isFallingFirst) {
   head.append(sorter.button);
 }
 
+/** Returns what the next click on a button of a column does. */
+const nextClick = sorter => sorted !== sorter ? 'Sorts the actors'
+  : falling === sorter.isFallingFirst ? 'A second click reverses the order' : 'A third click puts problems first again';
+
+byId('unsort').addEventListener('click', () => {
+  sorted = null;
+  showRows();
+});
+
 const compare = (a, b) => a < b ? -1 : a > b ? 1 : 0;
 const path = row => statistics.scopes[row.scope].names.join(' / ');
 const groupKey = group => [path(group), group.kind, group.name].join('\n');
+const byColumn = (a, b) => compare(sorted.key(a), sorted.key(b)) * (falling ? -1 : 1);
 const actorLine = (row, depth, hasPath) => ({row, depth, name: row.name, place: hasPath ? path(row) : ''});
 
 /**
  * Returns the lines of the table: actors with problems, then scopes, each before its actors. If a
- * column sorts, returns only actors.
+ * column sorts, returns the sorted actors, and then the groups.
  */
 function lines(rows) {
-  if (sorted) return rows.toSorted((a, b) => compare(sorted.key(a), sorted.key(b)) * (falling ? -1 : 1))
-    .map(row => actorLine(row, 0, true));
+  if (sorted) return [...rows.filter(row => row.group === undefined).toSorted(byColumn).map(row => actorLine(row, 0, true)),
+    ...(filtered !== null ? [] : statistics.groups.flatMap((group, index) =>
+      groupLines(group, rows.filter(row => row.group === index).toSorted(byColumn), 0, path(group))))];
   const urgent = ill(rows);
   const all = urgent.map(row => actorLine(row, 1, true));
   if (urgent.length) all.unshift({type: 'scope', depth: 0, name: 'Problems', count: counted(urgent.length, 'actor')});
@@ -382,15 +392,15 @@ function lines(rows) {
   return all;
 }
 
-function groupLines(group, members, depth) {
+function groupLines(group, members, depth, place = '') {
   const isOpen = unfolded.has(groupKey(group));
   const name = (isOpen ? '▾ ' : '▸ ') + (group.name || 'others');
   const count = (group.working ? `● ${number(group.working)} at work, ` : '○ ') + number(group.actors - group.working) + ' idle';
-  const line = {type: 'group', depth, name, kind: group.kind, count, totals: group, group};
+  const line = {type: 'group', depth, name, place, kind: group.kind, count, totals: group, group};
   if (!isOpen) return [line];
   const missing = group.actors - members.length;
   const more = {type: 'more', depth: depth + 1, name: `${number(missing)} more, which the filter finds`};
-  return [line, ...members.map(row => actorLine(row, depth + 1, false)), ...(missing > 0 ? [more] : [])];
+  return [line, ...members.map(row => actorLine(row, depth + 1, place !== '')), ...(missing > 0 ? [more] : [])];
 }
 
 function newLine() {
@@ -484,7 +494,10 @@ function showRows() {
   for (const sorter of [...columns, oldest]) {
     set(sorter.button, sorter.title + (sorted === sorter ? falling ? ' ▼' : ' ▲' : ''));
     sorter.button.classList.toggle('sorting', sorted === sorter);
+    const title = (sorter.hint ? sorter.hint + '. ' : '') + nextClick(sorter);
+    if (sorter.button.title !== title) sorter.button.title = title;
   }
+  byId('unsort').hidden = sorted === null;
   for (const column of columns) {
     if (sorted === column || sorted?.column === column) column.head.setAttribute('aria-sort', falling ? 'descending' : 'ascending');
     else column.head.removeAttribute('aria-sort');

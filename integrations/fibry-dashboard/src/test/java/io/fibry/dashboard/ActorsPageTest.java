@@ -90,6 +90,26 @@ class ActorsPageTest extends PageFixture {
         + "problems: [problem]}))}), " + NAMES_SCRIPT + ")"));
   }
 
+  @Test
+  void sortKeepsGroupsFoldedAtEndUntilProblemsAreFirstAgain() throws Exception {
+    scope.named("till").newActor((String text) -> {});
+    show();
+
+    // in one script, because the server sends a snapshot each second
+    assertEquals("busy,slow,▸ session-*|slow,busy,▸ session-*|Problems,slow,app,busy,▸ session-*"
+        + "|busy,slow,▾ session-*,session-2,session-1|Problems,slow,app,busy,▾ session-*,session-1,session-2"
+        + "|Sorts the actors|A second click reverses the order|A third click puts problems first again"
+        + "|false|true",
+        chromium.value("((names, handled, titles) => (show({...statistics, groups: [{scope: 0, name: 'session-*', "
+            + "kind: 'FIBER', actors: 2, working: 0, waiting: 0, handled: 3, perSecond: 0, failed: 0, refused: 0, "
+            + "dropped: 0}], rows: [['session-1', 1, 0], ['session-2', 2, 0], ['slow', 3, undefined, ['backlogged']], "
+            + "['busy', 9]].map(([name, handled, group, problems]) => ({...statistics.rows[0], name, handled, group, "
+            + "problems}))}), titles.push(handled.title), [...[1, 2, 3].map(() => (handled.click(), "
+            + "titles.push(handled.title), names())), (handled.click(), byId('rows').rows[2].click(), names()), "
+            + "(titles.push(byId('unsort').hidden), byId('unsort').click(), names()), ...titles.toSpliced(3, 1), "
+            + "byId('unsort').hidden].join('|')))(() => " + NAMES_SCRIPT + ", columns[5].button, [])"));
+  }
+
   @ParameterizedTest
   @CsvSource({"1200, 1600", "1600, 1000", "390, 844", "680, 900", "681, 900", "1020, 900", "2300, 1200"})
   void noTileIsAloneInItsRow(int width, int height) throws Exception {

@@ -122,7 +122,9 @@ class PageTest extends PageFixture {
     assertEquals("the 500 busiest of 600", chromium.value("byId('shown').innerText"));
 
     chromium.value("columns[5].button.click()");
-    assertEquals("actor-7", chromium.value("byId('rows').rows[0].cells[0].firstChild.textContent"));
+    assertEquals("▸ actor-*", chromium.value("[...byId('rows').rows].at(-1).cells[0].firstChild.textContent"));
+    chromium.value("[...byId('rows').rows].at(-1).click()");
+    assertEquals("actor-7", chromium.value("[...byId('rows').rows].find(tr => tr.line.row).line.name"));
     assertEquals("descending", chromium.value("columns[5].head.getAttribute('aria-sort')"));
 
     chromium.value("(byId('filter').value = 'ACTOR-59', byId('filter').dispatchEvent(new Event('input')))");
