@@ -694,7 +694,9 @@ function showList(list, items, none, isPartial, text) {
     const [what, detail] = text(item);
     const entry = made('li');
     const first = made('div', 'first');
-    first.append(made('bdi', '', what), made('span', 'times', '× ' + number(item.count) + (isPartial(item) ? '+' : '') + (item.last ? ' · ' + clock(item.last) : '')));
+    const times = (isPartial(item) ? 'at least ' : '') + (item.count === 1 ? 'once' : number(item.count) + ' times');
+    first.append(made('bdi', '', what), made('span', 'times', times + (item.last ? ' · ' + clock(item.last) : '')));
+    if (isPartial(item)) entry.title = 'Older letters were forgotten, so there may have been more';
     entry.append(first);
     if (detail) entry.append(made('div', 'detail', detail));
     return entry;

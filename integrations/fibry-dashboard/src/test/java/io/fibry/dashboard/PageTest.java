@@ -342,7 +342,7 @@ class PageTest extends PageFixture {
     show("");
 
     var letters = chromium.value("byId('letters').innerText");
-    assertTrue(letters.matches("(?s)dead\\s+× 1 · (20[-0-9]+ )?[0-9]+:[0-9]+:[0-9]+\\s.*"), letters);
+    assertTrue(letters.matches("(?s)dead\\s+once · (20[-0-9]+ )?[0-9]+:[0-9]+:[0-9]+\\s.*"), letters);
     assertEquals("2020-02-03 ", chromium.value("clock(new Date(2020, 1, 3, 4, 5, 6)).slice(0, 11)"));
   }
 
