@@ -93,8 +93,8 @@ const cards = [
   {title: 'Heap', value: f => f.process.heapUsed, text: bytes, side: f => 'of ' + bytes(f.process.heapMax)},
   {title: 'Processor', value: f => f.process.load === undefined ? null : 100 * f.process.load,
     text: value => Math.round(value) + ' %', side: f => 'of ' + counted(f.process.processors, 'processor')},
-  {title: 'Virtual threads', value: f => f.process.queued ?? null, text: value => number(value) + ' queued',
-    side: f => f.process.mounted === undefined ? 'counted from Java 24 on' : number(f.process.mounted) + ' mounted'},
+  {title: 'Queued threads', hint: 'Virtual threads that wait for a carrier', value: f => f.process.queued ?? null,
+    side: f => f.process.mounted === undefined ? 'since Java 24' : number(f.process.mounted) + ' mounted'},
 ];
 
 for (const card of cards) {
@@ -102,6 +102,7 @@ for (const card of cards) {
   card.curve = newCurve();
   card.history = [];
   card.number = made('p', 'value', '–');
+  if (card.hint) box.title = card.hint;
   card.right = made('p', 'rate muted', card.rate ? '– per second' : '');
   card.range = made('p', 'range muted');
   box.append(made('h2', '', card.title), card.right, card.number, card.range, card.curve);
@@ -550,7 +551,7 @@ function describe(actor) {
     ? number(actor.waiting) + (actor.capacity === undefined ? '' : ' of ' + number(actor.capacity)) + ' waiting'
       + (isOld(actor) ? `, the oldest for ≥ ${duration(actor.oldestMillis)}, since ${steadyClock(key + 'oldest', actor.oldestMillis, actor.time)} or before` : '') : '';
   return [selected.scope, text, actor.busyMillis ? 'busy for ' + busy(actor) + (actor.busyMillis >= 1000 ? ', since ' + steadyClock(key, actor.busyMillis, actor.time) : '') : '', waiting,
-    number(actor.handled) + ' handled', number(actor.failed) + ' failed',
+    actor.kind.replaceAll('_', ' '), number(actor.handled) + ' handled', number(actor.failed) + ' failed',
     actor.restarted ? counted(actor.restarted, 'restart') : '', lostText(actor)]
     .filter(Boolean).join(' · ');
 }
@@ -777,7 +778,7 @@ const routeColumns = [
   {title: 'Sockets', detail: true, rare: true, size: 'count', cell: route => count(route.openWebSockets)},
   {title: 'p50', hint: BUCKETS, detail: true, size: 'span', cell: route => [span(route.p50Range), '']},
   {title: 'p99', hint: BUCKETS, size: 'p99', cell: route => [span(route.p99Range), '']},
-  {title: 'Max', hint: BUCKETS, detail: true, size: 'max', cell: route => [maximum(route.maxRange), marked(route, 'slow')]},
+  {title: 'Max', hint: BUCKETS, size: 'max', cell: route => [maximum(route.maxRange), marked(route, 'slow')]},
 ];
 
 /** Makes a row with a cell for each column of the routes. */

@@ -7,6 +7,7 @@ import io.fibry.FailurePolicy;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests in a browser how the page orders actors, shows single failures, and places its tiles. */
 class ActorsPageTest extends PageFixture {
@@ -108,6 +109,62 @@ class ActorsPageTest extends PageFixture {
             + "titles.push(handled.title), names())), (handled.click(), byId('rows').rows[2].click(), names()), "
             + "(titles.push(byId('unsort').hidden), byId('unsort').click(), names()), ...titles.toSpliced(3, 1), "
             + "byId('unsort').hidden].join('|')))(() => " + NAMES_SCRIPT + ", columns[5].button, [])"));
+  }
+
+  @ParameterizedTest
+  @CsvSource({"1200, 800, 2", "1600, 1000, 1", "1021, 800, 2", "900, 800, 2", "700, 800, 3", "390, 844, 2"})
+  void problemsHaveFewLines(int width, int height, int maxLines) throws Exception {
+    scope.named("till").newActor((String text) -> {});
+    chromium.setSize(width, height);
+    show();
+    chromium.until("innerWidth === " + width);
+
+    var lines = chromium.value("(show({...statistics, rows: [{problems: ['stuck', 'backlogged'], doing: "
+        + "'handles String'}, {problems: ['blocked'], doing: \"waits for 'stock' in String\"}, {problems: ['full'], "
+        + "refusedRecently: 142, droppedRecently: 0, lostInMillis: 90000, doing: 'handles String'}, "
+        + "{problems: ['failing'], recentFailures: 14, failedInMillis: 90000, failedMillisAgo: 0, doing: 'idle'}]"
+        + ".map((row, i) => ({...statistics.rows[0], ...row, name: 'a' + i}))}), [...document"
+        + ".querySelectorAll('tr.ill td:nth-child(3)')].map(cell => { const range = document.createRange(); range.selectNodeContents(cell); "
+        + "return range.getClientRects().length; }).join())");
+
+    assertTrue(lines.matches("([1-" + maxLines + "],?){4}"), lines);
+    assertEquals("" + width, chromium.value("document.documentElement.scrollWidth"));
+  }
+
+  @ParameterizedTest
+  @CsvSource({"1200, 800", "1600, 1000", "1021, 800", "390, 844"})
+  void textsOfTilesDoNotMeet(int width, int height) throws Exception {
+    chromium.setSize(width, height);
+    show();
+    chromium.until("innerWidth === " + width);
+
+    assertEquals("", chromium.value("(show({...statistics, sent: 1234567890, process: {...statistics.process, "
+        + "queued: 12345, mounted: 1234}, history: [{secondsAgo: 300, handling: 0, waiting: 7, perSecond: {sent: 1e6, "
+        + "handled: 2, unhandled: 0}, process: {heapUsed: 1, queued: 123456}}]}), [...document.querySelectorAll("
+        + "'#cards .card')].filter(card => { const texts = [...card.querySelectorAll('h2, p')].map(e => { "
+        + "const range = document.createRange(); range.selectNodeContents(e); "
+        + "const text = range.getBoundingClientRect(); const box = e.getBoundingClientRect(); "
+        + "return {top: text.top, bottom: text.bottom, left: text.left, right: "
+        + "Math.min(text.right, box.right)}; }).concat(card.querySelector('svg').getBoundingClientRect()); "
+        + "return texts.some((a, i) => texts.some((b, j) => i < j && a.left < b.right && b.left < a.right "
+        + "&& a.top < b.bottom - 1 && b.top < a.bottom - 1)); }).map(card => card.innerText).join('|'))"));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"light", "dark"})
+  void selectedRowOfPhoneHasNoHolesAndStackIsWrapped(String theme) throws Exception {
+    scope.named("till").newActor((String text) -> {});
+    chromium.setSize(390, 844);
+    show();
+    chromium.until("innerWidth === 390");
+
+    // a cell with a color of its own leaves holes between the cells
+    assertEquals("true,true,0", chromium.value("(showTheme('" + theme + "'), show({...statistics, "
+        + "rows: [{...statistics.rows[0], problems: ['stuck']}]}), select({scope: 'app', name: 'till'}), byId('stack')"
+        + ".textContent = 'x'.repeat(300), byId('details').hidden = false, (tr => { const color = e => "
+        + "getComputedStyle(e).backgroundColor; return [color(tr) !== 'rgba(0, 0, 0, 0)', [...tr.cells].every(cell => "
+        + "color(cell) === 'rgba(0, 0, 0, 0)'), byId('stack').scrollWidth - byId('stack').clientWidth]; })("
+        + "document.querySelector('tr.selected')))"));
   }
 
   @ParameterizedTest

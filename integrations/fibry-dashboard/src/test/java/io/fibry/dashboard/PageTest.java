@@ -63,8 +63,8 @@ class PageTest extends PageFixture {
     openDashboard(); // has not seen the failure, which would be a problem
 
     show("?theme=light");
-    assertEquals("echo FIBER ○ idle – 0 1,234 – 1 0", row("echo"));
-    assertEquals("quiet FIBER ○ idle – 0 0 – 0 0", row("quiet"));
+    assertEquals("echo ○ idle – 0 1,234 – 1 0", row("echo"));
+    assertEquals("quiet ○ idle – 0 0 – 0 0", row("quiet"));
     assertEquals("below 1 actor 0 1,234 – 1 0", row("below"));
     assertEquals("1,234", chromium.value("cards[1].number.innerText"));
     assertEquals("1", chromium.value("document.querySelector('[data-reason=failed] dd').innerText"));
@@ -73,7 +73,7 @@ class PageTest extends PageFixture {
     var lightColor = background();
 
     show("?theme=dark");
-    assertEquals("echo FIBER ○ idle – 0 1,234 – 1 0", row("echo"));
+    assertEquals("echo ○ idle – 0 1,234 – 1 0", row("echo"));
     assertNotEquals(lightColor, background());
     assertTrue(chromium.takePicture().length > 10_000);
   }
@@ -138,7 +138,7 @@ class PageTest extends PageFixture {
     show("");
     assertEquals("✓ no actor is cut off, stuck, without thread, restarting, full, failing, backlogged or growing",
         chromium.value("byId('alarm').innerText"));
-    assertEquals("▸ session-* FIBER ○ 200 idle 0 0 – 0 0", row("▸ session-*"));
+    assertEquals("▸ session-* ○ 200 idle 0 0 – 0 0", row("▸ session-*"));
     assertEquals("2", chromium.value("byId('rows').rows.length"));
 
     var gate = occupyTill();
@@ -365,7 +365,7 @@ class PageTest extends PageFixture {
 
     assertTrue(chromium.value("cards[3].curve.children[1].getAttribute('d')").matches("M0\\.00,.*L100\\.00,[0-9.]+"));
     assertTrue(chromium.value("cards[5].number.innerText").matches("[0-9.,]+ [MG]B"));
-    assertEquals(Runtime.version().feature() >= 24, chromium.value("cards[7].number.innerText").endsWith(" queued"));
+    assertEquals(Runtime.version().feature() >= 24, chromium.value("cards[7].number.innerText").matches("[0-9,]+"));
   }
 
   @Test

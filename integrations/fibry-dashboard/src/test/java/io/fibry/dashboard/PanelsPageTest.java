@@ -182,6 +182,22 @@ class PanelsPageTest extends PageFixture {
   }
 
   @Test
+  void phoneShowsRedMaximumOfSlowRouteAndCutsNoNumber() throws Exception {
+    chromium.setSize(PHONE_WIDTH, 844);
+    show();
+    chromium.until("innerWidth === " + PHONE_WIDTH);
+
+    // in one script, because the server sends a snapshot each second
+    assertEquals("0.25–0.5 ms,≤ 2.5 s|≤ 2.5 s|", chromium.value("(show({...statistics, panels: statistics.panels.map("
+        + "panel => panel.routes ? {...panel, routes: [{...panel.routes[0], perSecond: 1234, serverErrors: 9999, "
+        + "unavailable: 1234567, timedOut: 1470, p99Range: [0.25, 0.5], maxRange: [1000, 2500], problems: ['slow']}]} "
+        + ": panel)}), (numbers => [numbers.slice(-2), numbers.filter(e => e.classList.contains('bad')), "
+        + "[...document.querySelectorAll('.routes .number')].filter(e => e.offsetWidth && e.scrollWidth > "
+        + "e.clientWidth)].map(cells => cells.map(e => e.innerText).join()).join('|'))("
+        + "[...document.querySelectorAll('.routes tbody .number')].filter(e => e.offsetWidth)))"));
+  }
+
+  @Test
   void clickOnRouteShowsItsLastFailureUntilEscape() throws Exception {
     show();
     Web.get(server.port(), "/broken");
