@@ -138,7 +138,8 @@ const MINOR = ['blocked', 'failed']; // no alarms: another actor is the cause, o
 /** Returns whether the row has a problem that is an alarm. */
 const isUrgent = row => row.problems?.some(problem => !MINOR.includes(problem));
 const urgency = row => Object.keys(statistics.problems).indexOf(row.problems[0]);
-const rank = row => [urgency(row), -Math.floor(row.busyMillis / 10_000), -Math.floor(Math.log2(row.waiting + 1))];
+const magnitude = value => Math.floor(Math.log2(value + 1));
+const rank = row => [urgency(row), -magnitude(row.busyMillis / 10_000), -magnitude(row.waiting)];
 /** Compares by ranks that seldom change, so that the rows keep their places. */
 const byUrgency = (a, b) => {
   const [one, other] = [rank(a), rank(b)];

@@ -106,6 +106,13 @@ class AlarmPageTest extends PageFixture {
   }
 
   @Test
+  void stuckActorsSeldomChangePlaces() throws Exception {
+    assertEquals("2 stuck: a, b", chromium.value("[...new Set([1, 3, 5, 7, 9, 11].map(seconds => (showRowsOf([["
+        + "'b', 0], ['a', 5]].map(([name, more]) => ({name, problems: ['stuck'], busyMillis: 1000 * (30 + seconds "
+        + "+ more)}))), " + ALARM_SCRIPT + ".slice(2))))].join('|')"));
+  }
+
+  @Test
   void alarmCountsProblemsThatItDoesNotName() throws Exception {
     assertEquals("▲ 9 stuck: a1, a2, a3, a4, a5, a6, 3 more|a7",
         chromium.value("(showRowsOf([1, 2, 3, 4, 5, 6, 7, 8, 9]"
