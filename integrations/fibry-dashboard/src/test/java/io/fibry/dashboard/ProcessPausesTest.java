@@ -137,10 +137,10 @@ class ProcessPausesTest {
 
   @Test
   void beatsEndWithDashboard() {
-    try (var scope = ActorSystem.openScope("app");
-        var dashboard = Dashboard.open(scope, 0, options -> options, clock)) {
-      assertTrue(clock.hasTasks());
-      dashboard.close();
+    try (var scope = ActorSystem.openScope("app")) {
+      try (var dashboard = Dashboard.open(scope, 0, options -> options, clock)) {
+        assertTrue(clock.hasTasks(), () -> "port " + dashboard.port());
+      }
       Patience.eventually(() -> !clock.hasTasks());
     }
   }
