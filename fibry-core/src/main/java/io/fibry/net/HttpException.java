@@ -45,7 +45,9 @@ public final class HttpException extends RuntimeException {
    * node; the outcome is then {@link io.fibry.RequestOutcome#NOT_DONE}. A response with this status
    * should have the header {@code Retry-After}. The status is 504 if the answer is late, even if
    * the request is stored and will be handled later. An {@code HttpException} has its own status,
-   * and any other failure has 500.
+   * and any other failure has 500. A handler that exceeds the
+   * {@linkplain HttpRoutes#withTimeLimit time limit} of its route gets 504 for any exception but an
+   * {@code HttpException}.
    *
    * @param failure the failure; a {@code RequestException} may be wrapped in the exceptions of
    * futures

@@ -291,10 +291,14 @@ public final class HttpRoutes {
 
   /**
    * Limits how long a handler, with the code around it, may take. A handler that takes longer is
-   * interrupted. If it then throws, the exception is logged and the response is 503, unless a rule
+   * interrupted. If it then throws, the exception is logged and the response is 504, unless a rule
    * of {@code onFailure} fits or the exception is an {@link HttpException}. The log and the client
    * get the limit, the path and the number of the failure. If the handler returns, its response is
    * sent.
+   *
+   * <p>The response has no {@code Retry-After}, because the work of the request may be done, or may
+   * continue: an actor that the handler has asked does not notice the interrupt. Let a client that
+   * repeats such a request send the same key for it, as the header {@code Idempotency-Key}.
    *
    * <p>While the handler waits for its client to send or read, it is not interrupted; the interrupt
    * follows this wait. Other limits of the server apply to such waits. The limit ends when an event

@@ -21,7 +21,9 @@ import java.util.function.UnaryOperator;
  * <p>If a handler throws a {@code MailboxFullException}, {@code ActorStoppedException},
  * {@code CircuitOpenException}, or another exception of a request that was not handled, the
  * response is 503 with {@code Retry-After: 1}. After an {@code AskTimeoutException}, or if a stored
- * request is not answered in time, the response is 504: see {@link HttpException#statusOf}. After
+ * request is not answered in time, the response is 504: see {@link HttpException#statusOf}. A
+ * handler that exceeds the {@linkplain HttpRoutes#withTimeLimit time limit} of its route gets 504,
+ * too. After
  * any other exception the response is 500. A response with 504 or 500 has a number that is also in
  * the log. The failure policy of the builder is not applied. Rules of {@link HttpRoutes} come
  * first.
@@ -142,7 +144,7 @@ public interface HttpServer extends Exitable {
    * @param clientErrors responses with a status from 400 to 499
    * @param serverErrors responses with a status of 500 or above, except 503
    * @param timedOut responses with the status 504, which the server errors include, too: in most
-   * cases the limit of an {@code ask} was over
+   * cases the limit of an {@code ask}, or the time limit of the route, was over
    * @param unavailable responses with the status 503: the server, a full mailbox or an open circuit
    * breaker refused the request
    */

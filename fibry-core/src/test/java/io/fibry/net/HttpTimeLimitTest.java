@@ -7,12 +7,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
+import io.fibry.net.HttpServer.ResponseCounts;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
 import io.fibry.testing.Promise;
 import io.fibry.time.ManualScheduler;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.regex.Pattern;
@@ -20,6 +22,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests the time limit of routes, with a clock that the tests advance. */
 class HttpTimeLimitTest {
@@ -59,18 +62,61 @@ class HttpTimeLimitTest {
     }
   }
 
-  @Promise({"27.23", "27.38"})
-  @Test
-  void handlerIsInterruptedAtTimeLimitAndClientGets503() throws Exception {
-    open(HttpRoutes.none().text("/", exchange -> waitForever()).withTimeLimit(LIMIT));
+  @Promise({"27.23", "27.30", "27.38", "27.45"})
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void handlerIsInterruptedAtTimeLimitAndClientGets504(boolean hasErrorBody) throws Exception {
+    var routes = HttpRoutes.none().text("/", exchange -> waitForever()).withTimeLimit(LIMIT);
+    open(hasErrorBody ? routes.withErrorBody(ErrorBody.problemDetails()) : routes);
     try (var logged = new Logged()) {
       var response = responseAfter(LIMIT, "/");
 
-      assertEquals("503", RawClient.codes(response));
-      assertTrue(response.contains("Retry-After: 1"), response);
-      assertTrue(logged.text().contains("GET / was answered 503, because the handler took longer than the time limit"),
+      assertEquals("504", RawClient.codes(response));
+      assertFalse(response.contains("Retry-After"), response); // no client or proxy repeats the request by itself
+      assertEquals(hasErrorBody, response.contains("\"status\":504"), response);
+      assertTrue(logged.text().contains("GET / was answered 504, because the handler took longer than the time limit"),
           logged.text());
     }
+    Patience.eventually(() -> server.stats().getFirst().answered() == 1);
+    var counts = server.stats().getFirst().responses();
+    assertEquals(new ResponseCounts(0, 0, 0, 0, 1, 1, 0), counts); // timed out, and not refused
+    var failure = server.lastFailures().getFirst();
+    assertEquals(List.of(504, true), List.of(failure.status(), failure.number().isPresent()));
+  }
+
+  /** The reason for 504 in place of 503: a client that repeats the request pays twice. */
+  @Promise("27.23")
+  @Test
+  void askedActorFinishesItsWorkAfterClientGot504() throws Exception {
+    var paid = new CompletableFuture<String>();
+    var payments = scope.anonymous().newActorWithReturn((String order) -> {
+      begun.countDown();
+      Patience.await(never);
+      paid.complete(order);
+      return "paid";
+    });
+    open(HttpRoutes.none().text("/", exchange -> payments.ask("hat")).withTimeLimit(LIMIT));
+
+    var response = responseAfter(LIMIT, "/");
+    never.countDown();
+
+    assertEquals("504", RawClient.codes(response));
+    assertFalse(response.contains("Retry-After"), response);
+    assertEquals("hat", Patience.value(paid));
+  }
+
+  /** The exception of a refusal does not tell whether the handler has done other work before. */
+  @Promise("27.23")
+  @Test
+  void refusalThatHandlerGetsAfterTimeLimitBecomes504() throws Exception {
+    var stopped = scope.anonymous().newActorWithReturn((String message) -> message);
+    stopped.close();
+    open(HttpRoutes.none().text("/", exchange -> {
+      assertThrows(InterruptedException.class, this::waitForever);
+      return stopped.ask("x");
+    }).withTimeLimit(LIMIT));
+
+    assertEquals("504", RawClient.codes(responseAfter(LIMIT, "/")));
   }
 
   @Promise("27.41")
@@ -95,7 +141,7 @@ class HttpTimeLimitTest {
     var silent = scope.anonymous().newActorWithReturn((String message) -> waitForever());
     open(HttpRoutes.none().text("/", exchange -> silent.ask("x")).withTimeLimit(LIMIT));
 
-    assertEquals("503", RawClient.codes(responseAfter(LIMIT, "/")));
+    assertEquals("504", RawClient.codes(responseAfter(LIMIT, "/")));
   }
 
   @Test
@@ -110,10 +156,10 @@ class HttpTimeLimitTest {
 
   @Test
   void failureRuleForInterruptChoosesResponseAtTimeLimit() throws Exception {
-    open(HttpRoutes.none().text("/", exchange -> waitForever()).onFailure(InterruptedException.class, 504)
+    open(HttpRoutes.none().text("/", exchange -> waitForever()).onFailure(InterruptedException.class, 503)
         .withTimeLimit(LIMIT));
 
-    assertEquals("504", RawClient.codes(responseAfter(LIMIT, "/")));
+    assertEquals("503", RawClient.codes(responseAfter(LIMIT, "/")));
   }
 
   @Test
@@ -121,7 +167,7 @@ class HttpTimeLimitTest {
     var inner = HttpRoutes.none().text("/a", exchange -> waitForever()).withTimeLimit(Duration.ofSeconds(1));
     open(HttpRoutes.none().mount("/in", inner).withTimeLimit(Duration.ofHours(1)));
 
-    assertEquals("503", RawClient.codes(responseAfter(Duration.ofSeconds(1), "/in/a")));
+    assertEquals("504", RawClient.codes(responseAfter(Duration.ofSeconds(1), "/in/a")));
   }
 
   @Test

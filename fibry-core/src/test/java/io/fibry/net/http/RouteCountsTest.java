@@ -181,17 +181,17 @@ class RouteCountsTest {
     counts.keepFailure(status, number, new IllegalStateException("planned"));
   }
 
-  /** The server's time limit responds with 503, too, and this failure is in the log. */
+  /** A rule of the routes may respond with 503 to a failure that is in the log. */
   @Promise("27.45")
   @Test
   void floodOfRefusalsHidesNo503ThatLogHas() {
-    keepFailure(503, Optional.of("late"));
+    keepFailure(503, Optional.of("logged"));
 
     for (int i = 0; i < 3; i++) keepFailure(503, Optional.empty());
 
     var failures = new ArrayList<RouteFailure>();
     counts.addFailures("/", true, failures);
-    assertEquals(Set.of(Optional.of("late"), Optional.empty()),
+    assertEquals(Set.of(Optional.of("logged"), Optional.empty()),
         failures.stream().map(RouteFailure::number).collect(Collectors.toSet()));
   }
 }
