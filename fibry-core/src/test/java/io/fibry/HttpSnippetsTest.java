@@ -18,7 +18,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -175,6 +179,37 @@ class HttpSnippetsTest {
     server.close();
     assertEquals(1, printed.size());
     assertTrue(printed.getFirst().toString().contains("] \"GET / HTTP/1.1\" 200 "), printed::toString);
+  }
+
+  private String answerToPage(HttpServer server, String method, String path, String page, int bodyLength)
+      throws Exception {
+    var request = HttpRequest.newBuilder(URI.create("http://localhost:" + server.port() + path))
+        .method(method, HttpRequest.BodyPublishers.ofByteArray(new byte[bodyLength])).header("Origin", page).build();
+    var response = client.send(request, HttpResponse.BodyHandlers.ofString());
+    return response.statusCode() + Stream.of("Access-Control-Allow-Origin", "Access-Control-Allow-Methods", "Vary")
+        .map(name -> " " + response.headers().allValues(name)).collect(Collectors.joining());
+  }
+
+  @Test
+  void pageOfOtherOriginMayCallServer() throws Exception {
+    // @start region="cors"
+    var pages = Set.of("https://shop.example"); // the pages that may call this server
+    var routes = HttpRoutes.none().text("POST /orders", exchange -> "ordered " + exchange.bodyAsText());
+    var server = Stereotypes.fibers().embeddedHttpServer(0, routes, o -> o.withResponseHeaders(request -> {
+      var page = request.header("Origin").filter(pages::contains);
+      return page.isEmpty() ? Map.of("Vary", "Origin") : Map.of("Vary", "Origin",
+          "Access-Control-Allow-Origin", page.get(), "Access-Control-Allow-Methods", "GET, POST, PUT, DELETE",
+          "Access-Control-Allow-Headers", "Authorization, Content-Type", "Access-Control-Max-Age", "600");
+    }));
+    // @end
+    var granted = " [https://shop.example] [GET, POST, PUT, DELETE] [Origin]";
+    assertEquals("204" + granted, answerToPage(server, "OPTIONS", "/orders", "https://shop.example", 0));
+    assertEquals("200" + granted, answerToPage(server, "POST", "/orders", "https://shop.example", 3));
+    assertEquals("404" + granted, answerToPage(server, "POST", "/none", "https://shop.example", 3));
+    assertEquals("405" + granted, answerToPage(server, "PUT", "/orders", "https://shop.example", 3));
+    assertEquals("413" + granted, answerToPage(server, "POST", "/orders", "https://shop.example", (1 << 20) + 1));
+    assertEquals("204 [] [] [Origin]", answerToPage(server, "OPTIONS", "/orders", "https://evil.example", 0));
+    server.close();
   }
 
   @Test

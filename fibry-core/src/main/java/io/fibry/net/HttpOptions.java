@@ -1,5 +1,6 @@
 package io.fibry.net;
 
+import io.fibry.Handler;
 import io.fibry.block.ChangedCopy;
 import io.fibry.net.http.HostNames;
 import io.fibry.net.http.HttpSettings;
@@ -10,6 +11,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -46,6 +48,7 @@ public final class HttpOptions implements Cloneable {
   private TrustedProxies proxies = TrustedProxies.NONE;
   private Optional<ServerTls> tls = Optional.empty();
   private Optional<Consumer<AccessLogEntry>> accessLog = Optional.empty();
+  private Optional<Handler.Returning<RequestStart, Map<String, String>>> responseHeaders = Optional.empty();
 
   private HttpOptions() {}
 
@@ -254,6 +257,51 @@ public final class HttpOptions implements Cloneable {
   }
 
   /**
+   * A request, as far as the server has read it. The head of a refused request may be incomplete or
+   * malformed. Valid until the function that gets the request returns.
+   */
+  public interface RequestStart {
+
+    /** {@return the method, even if the server does not know it; empty if it was not read} */
+    String method();
+
+    /** {@return the path, decoded; empty if it was not read or is malformed} */
+    Optional<String> path();
+
+    /**
+     * Returns a header of the request. Headers of the same name are joined with commas.
+     *
+     * @param name in any case
+     * @return the value; empty if the request has no such header, or it was not read
+     */
+    Optional<String> header(String name);
+  }
+
+  /**
+   * Adds headers, such as those for CORS, to every response. The errors of the server itself have
+   * them, too: for a path without a route, a wrong method, a body that is too long, a full server,
+   * and a malformed request. A header that a handler, or code around it, sets has precedence. A
+   * response has all headers {@code Vary} and {@code Set-Cookie} of both.
+   *
+   * <p>A browser asks by a preflight request (OPTIONS) before it sends many requests of a page of
+   * another origin. If routes take the path, and no route takes OPTIONS, the response is 204 with
+   * these headers. A route without a method takes OPTIONS.
+   * {@snippet class="io.fibry.HttpSnippetsTest" region="cors"}
+   *
+   * <p>The function is called once for each request, on the actor of the connection, before a
+   * handler begins; it must be quick. If the function throws, or returns a header that a response
+   * cannot have, the failure is logged, and no header is added to the response. A value has one
+   * line, so a client whose text becomes a part of a value cannot add a header. Headers that
+   * describe the body or the connection, such as {@code Content-Type}, cannot be added.
+   *
+   * @param headers returns the headers by their names; called by several threads at once
+   * @return a changed copy
+   */
+  public HttpOptions withResponseHeaders(Handler.Returning<RequestStart, Map<String, String>> headers) {
+    return with(copy -> copy.responseHeaders = Optional.of(Objects.requireNonNull(headers, "headers")));
+  }
+
+  /**
    * Makes the server speak TLS. The only protocol that it offers by ALPN is {@code http/1.1}.
    * Clients have to complete the handshake within the header limit.
    *
@@ -287,6 +335,6 @@ public final class HttpOptions implements Cloneable {
             ListenerLimits.NO_LIMIT, writeLimit, drainLimit, shortestLimit);
     return new HttpSettings(limits, headerLimit, bodyLimit, maxBody, maxHeaders, maxUri, maxExchanges, maxFields, hosts,
         proxies,
-        tls.map(it -> it.engines("http/1.1")), accessLog);
+        tls.map(it -> it.engines("http/1.1")), accessLog, responseHeaders);
   }
 }

@@ -196,8 +196,9 @@ public final class HttpRoutes {
    * Headers that describe a body, such as {@code Content-Type} or {@code ETag}, are dropped, unless
    * the error is an {@link HttpException}, whose response has all headers that were set. A header
    * that is set after a handler that may fail needs a {@code finally} block. No code runs for a
-   * request that is refused unread, or that no route takes. A route for {@code "/{page...}"} that
-   * throws an {@code HttpException} takes all requests.
+   * request that is refused unread, or that no route takes; for headers of their responses, see
+   * {@link HttpOptions#withResponseHeaders}. A route for {@code "/{page...}"} that throws an
+   * {@code HttpException} takes all requests.
    *
    * @param code runs on the connection's actor
    * @return these routes, with the code around them

@@ -23,7 +23,7 @@ class HttpOptionsTest {
       assertTrue(failure.getMessage().contains("give"), failure.getMessage());
     }
     for (UnaryOperator<HttpOptions> withNull : List.<UnaryOperator<HttpOptions>>of(o -> o.withHeaderLimit(null),
-        o -> o.withDrainLimit(null), o -> o.withAddress(null)))
+        o -> o.withDrainLimit(null), o -> o.withAddress(null), o -> o.withResponseHeaders(null)))
       assertThrows(NullPointerException.class, () -> withNull.apply(HttpOptions.DEFAULT));
     assertThrows(NullPointerException.class,
         () -> HttpServer.open(ActorSystem.anonymous(), 0, HttpRoutes.none(), o -> null));

@@ -33,6 +33,9 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
     /** Called when the user's code for the body of an error has failed. */
     void logErrorBodyFailure(Throwable failure);
 
+    /** Called when the user's code for the headers of all responses has failed. */
+    void logResponseHeadersFailure(Throwable failure);
+
     /** Returns a permit for an exchange, or null if too many exchanges are running. */
     ExchangePermit tryAdmit();
 
@@ -90,6 +93,7 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
       var response = new ServerResponse(out, true, false, false, false);
       useErrorBodyForRefused(head, response);
       try {
+        addHeaders(head, response);
         refuse(response, refusal);
       } finally {
         server.exchangeEnded(head, null, response, socket, StepObservation.NONE, startNanos);
@@ -133,6 +137,7 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
    */
   private void respond(RouteTable.RouteEntry entry, RequestHead head, RequestBody body, ServerResponse response)
       throws IOException {
+    addHeaders(head, response);
     boolean isProbe = entry != null && entry.kind() == RouteTable.RouteKind.PROBE;
     var permit = entry == null || isProbe ? null : server.tryAdmit();
     if (entry == null) refuse(response, head, routes.allowedMethods(head.target.path()));
@@ -188,6 +193,20 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
         return null;
       }
     }));
+  }
+
+  /** Adds the headers that the user's code has for each response, or none if this code fails. */
+  private void addHeaders(RequestHead head, ServerResponse response) {
+    if (settings.responseHeaders().isEmpty()) return;
+    try {
+      var headers = settings.responseHeaders().get().handle(new ReceivedHead(head, settings.engines().isPresent()));
+      response.headers.add(Objects.requireNonNull(headers, "the headers of a response"));
+    } catch (Throwable failure) {
+      if (failure instanceof VirtualMachineError error && !(failure instanceof StackOverflowError)) throw error;
+      server.logResponseHeadersFailure(failure);
+    } finally {
+      ServerExchange.clearInterrupt();
+    }
   }
 
   /**

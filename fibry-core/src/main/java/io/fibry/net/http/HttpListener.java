@@ -86,6 +86,14 @@ public final class HttpListener extends Listener<HttpServer> implements HttpServ
   }
 
   @Override
+  public void logResponseHeadersFailure(Throwable failure) {
+    if (stackThrottle.isDue(failure))
+      LOG.error("{}: withResponseHeaders failed, so a response was sent without its headers", this, failure);
+    else LOG.error("{}: withResponseHeaders failed; the same stack was logged within the last second: {}", this,
+        blockBuilder.describe(failure));
+  }
+
+  @Override
   public void logCutOff(Throwable failure) {
     logClientError(failure);
   }

@@ -1,10 +1,13 @@
 package io.fibry.net.http;
 
+import io.fibry.Handler;
 import io.fibry.net.AccessLogEntry;
 import io.fibry.net.HttpOptions;
+import io.fibry.net.HttpOptions.RequestStart;
 import io.fibry.net.socket.ListenerLimits;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -26,12 +29,14 @@ import javax.net.ssl.SSLEngine;
  * @param proxies the proxies that may name their clients
  * @param engines makes an engine of TLS for each connection; empty without TLS
  * @param accessLog called with each exchange that is over or has become a WebSocket
+ * @param responseHeaders returns the headers that the response to a request has in any case
  */
 public record HttpSettings(ListenerLimits limits, Duration headerLimit, Duration bodyLimit, long maxBody,
     int maxHeaders,
     int maxUri, int maxExchanges, int maxFields, HostNames hosts, TrustedProxies proxies,
     Optional<Supplier<SSLEngine>> engines,
-    Optional<Consumer<AccessLogEntry>> accessLog) {
+    Optional<Consumer<AccessLogEntry>> accessLog,
+    Optional<Handler.Returning<RequestStart, Map<String, String>>> responseHeaders) {
 
   /**
    * Returns the sender of a request.

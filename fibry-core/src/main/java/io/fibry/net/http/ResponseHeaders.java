@@ -5,6 +5,8 @@ import io.fibry.text.Lines;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 
 /**
@@ -18,9 +20,14 @@ import java.util.Set;
 final class ResponseHeaders {
   private static final Set<String> OF_BODY = Set.of("content-type", "content-encoding", "content-language",
       "content-location", "content-range", "content-disposition", "etag", "last-modified");
+  // cannot be added to all responses, because the server or the connection decides about them
+  private static final Set<String> OF_SERVER = Set.of("content-length", "transfer-encoding", "trailer", "connection",
+      "keep-alive", "upgrade", "date");
 
   private List<String> all = List.of(); // names and values in turn
   private List<String> lasting = List.of(); // the part of `all` that an error response keeps
+  // headers that each response of the server has; names and values in turn
+  private List<String> added = List.of();
   /** Whether headers are set by the handler of the route or by a failure rule. */
   boolean isInHandler;
   private boolean hasDate;
@@ -50,6 +57,34 @@ final class ResponseHeaders {
     for (int i = 0; i < headers.length; i += 2) all = with(all, headers[i], headers[i + 1]);
   }
 
+  /**
+   * Adds headers which the response has unless it sets another value for them. Throws if one of
+   * them is not allowed, and then adds none.
+   */
+  void add(Map<String, String> headers) {
+    var checked = new ArrayList<String>();
+    for (var header : headers.entrySet()) {
+      var name = Objects.requireNonNull(header.getKey(), "the name of a header");
+      var value = Objects.requireNonNull(header.getValue(), () -> "the value of header " + Lines.line(name));
+      check(name, value);
+      var lowerCaseName = name.toLowerCase(Locale.ROOT);
+      if (OF_SERVER.contains(lowerCaseName) || OF_BODY.contains(lowerCaseName)
+          || lowerCaseName.startsWith("sec-websocket-"))
+        throw new IllegalArgumentException("header " + name + " cannot be added to all responses, because it "
+            + "describes one body or connection; leave it out");
+      if (hasHeader(checked, name))
+        throw new IllegalArgumentException("header " + name + " is there twice, in different cases; give it once");
+      checked.add(name);
+      checked.add(value);
+    }
+    added = checked;
+  }
+
+  private static boolean hasHeader(List<String> headers, String name) {
+    for (int i = 0; i < headers.size(); i += 2) if (headers.get(i).equalsIgnoreCase(name)) return true;
+    return false;
+  }
+
   private void note(String name) {
     if (name.equalsIgnoreCase("Date")) hasDate = true;
     else if (name.equalsIgnoreCase("Content-Type")) hasType = true;
@@ -76,6 +111,15 @@ final class ResponseHeaders {
 
   void appendTo(ByteBuilder head) {
     append(all, head);
+    for (int i = 0; i < added.size(); i += 2) {
+      var name = added.get(i);
+      if (mayRepeat(name) || !hasHeader(all, name)) append(added.subList(i, i + 2), head);
+    }
+  }
+
+  /** Returns whether a response may have several headers of this name. */
+  private static boolean mayRepeat(String name) {
+    return name.equalsIgnoreCase("Vary") || name.equalsIgnoreCase("Set-Cookie");
   }
 
   /** Appends headers, given as names and values, to the head of a response. */
