@@ -1,10 +1,12 @@
 package io.fibry.net;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
+import io.fibry.support.Certificates;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
 import io.fibry.testing.Clock;
@@ -22,6 +24,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Tests that dump and watchdog show which line or exchange a handler works on, and never report a
@@ -232,6 +236,35 @@ class ConversationWatchTest {
       Patience.await(gate.entered);
       awaitDump("slow/1 \\(FIBER\\): (is|has been) handling the conversation with client /127.0.0.1:\\d+");
       assertEquals(false, client.socket.isClosed());
+    }
+  }
+
+  @Promise("19.11")
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void dumpAndWatchdogNameTlsHandshakeOnlyUntilItEnds(boolean isHttp) throws Exception {
+    var tls = Certificates.context();
+    int port = isHttp
+        ? HttpServer.open(scope.named("web"), 0, HttpRoutes.none().text("/slow", exchange -> {
+          gate.pass();
+          return "slow";
+        }), o -> o.withTls(tls)).port()
+        : TcpAcceptor.open(scope.named("web"), 0, client -> gate.pass(), o -> o.withTls(tls)).port();
+    try (var client = new Client(port)) {
+      awaitDump("web/1 \\(FIBER\\): (is|has been) handling the TLS handshake with client /127.0.0.1:\\d+");
+
+      String text = logDuring(LIMIT.multipliedBy(2));
+
+      assertTrue(text.contains("actor 'web/1' has been handling the TLS handshake with client /127.0.0.1:"), text);
+      assertFalse(text.contains("the conversation"), text);
+      assertFalse(client.socket.isClosed());
+    }
+    try (var client = Certificates.connect(tls, port)) { // its handshake has ended
+      client.getOutputStream().write("GET /slow HTTP/1.1\r\nHost: here\r\n\r\n".getBytes(StandardCharsets.UTF_8));
+      Patience.await(gate.entered);
+
+      awaitDump("web/2 \\(FIBER\\): (is|has been) handling "
+          + (isHttp ? "GET /slow" : "the conversation with client /127.0.0.1:\\d+"));
     }
   }
 }

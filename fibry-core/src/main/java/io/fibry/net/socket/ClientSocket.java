@@ -103,7 +103,8 @@ public final class ClientSocket implements AutoCloseable {
 
   /** Called when the conversation begins. Reads and writes of this thread pause the step. */
   void bindTo(Thread thread, Actor<?> actor) {
-    step.begin("the conversation with " + this);
+    if (transport.needsHandshake()) step.beginHandshake(this);
+    else step.beginConversation(this);
     conversationThread = thread;
     this.actor = actor;
   }
@@ -151,6 +152,7 @@ public final class ClientSocket implements AutoCloseable {
       READ_DEADLINE.setOpaque(this, 0L);
       shutdown.endIdle();
     }
+    step.beginConversation(this);
     limitEachRead(limits.idleLimit());
   }
 

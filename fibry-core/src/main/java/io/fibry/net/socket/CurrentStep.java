@@ -48,6 +48,19 @@ public final class CurrentStep implements MultiStepMessage {
     }
   }
 
+  /** The negotiation of TLS with a client, before the conversation. */
+  private record Handshake(ClientSocket client) implements NamedSubject {
+    @Override
+    public String typeName() {
+      return "TLS handshake";
+    }
+
+    @Override
+    public String toString() {
+      return "the TLS handshake with " + client;
+    }
+  }
+
   /**
    * The wait of a conversation for bytes of its client, as observers see it.
    *
@@ -163,6 +176,14 @@ public final class CurrentStep implements MultiStepMessage {
   private MessageObserver messageObserver; // null if no propagator observes the messages of this connection
 
   CurrentStep() {}
+
+  void beginHandshake(ClientSocket client) {
+    begin(new Handshake(client));
+  }
+
+  void beginConversation(ClientSocket client) {
+    begin("the conversation with " + client);
+  }
 
   public void begin(Object subject) {
     begin(subject, true);
