@@ -266,7 +266,8 @@ public interface HttpServer extends Exitable {
    * @param maxExchanges how many exchanges may be at work ({@link HttpOptions#withMaxExchanges})
    * @param connections open connections, with idle connections and WebSockets
    * @param cutOffClients clients that were cut off because they exceeded a limit, such as clients
-   * that did not read; the closing of idle connections does not count
+   * that did not read. A client counts when its connection is closed and its handler has ended; the
+   * closing of idle connections does not count
    */
   record ServerLoad(int working, int waiting, int maxExchanges, int connections, long cutOffClients) {}
 

@@ -81,6 +81,10 @@ public interface WebSocketConnection extends AutoCloseable {
   /**
    * {@return the texts that the client sends} If the client sends bytes, the connection is closed
    * with 1003. A second iteration continues the first.
+   *
+   * <p>The server reads no faster than the handler takes the texts. So a handler that waits slows
+   * down a client that sends too fast, for example to 20 texts a second:
+   * {@snippet class="io.fibry.WebSocketSnippetsTest" region="limitedSender"}
    */
   Iterable<String> texts();
 

@@ -109,12 +109,14 @@ class WebSocketSlowClientTest {
     }
   }
 
-  @Promise("27.32")
+  @Promise({"27.32", "27.43"})
   @Test
   void noFrameFollowsMessageThatIsNotCompleteAtWriteLimit() throws IOException {
-    try (var peer = openSlowClient()) {
+    try (var logged = new Logged(); var peer = openSlowClient()) {
       sendUntilRefused(connectionFuture.join().textActor());
       assertFalse(outcome.isDone());
+      // the client counts, and is logged, only when it is gone
+      assertEquals("0 ", server.load().cutOffClients() + " " + logged.entriesAbout("'web'"));
 
       Patience.eventually(() -> {
         clock.advance(Duration.ofSeconds(1));
@@ -124,6 +126,8 @@ class WebSocketSlowClientTest {
       timeout(outcome.join());
       var end = peer.readToEnd();
       assertTrue(end.equals(List.of("torn")) || end.equals(List.of("reset")), end.toString());
+      Patience.eventually(() -> server.load().cutOffClients() == 1);
+      Patience.eventually(() -> logged.entriesAbout("'web'").contains("so it was cut off"));
     }
   }
 
