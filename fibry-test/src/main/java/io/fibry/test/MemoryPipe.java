@@ -96,8 +96,7 @@ final class MemoryPipe {
     Runnable action;
     lock.lock();
     try {
-      while (isPaused && end - start >= PAUSED_CAPACITY && !hasEnded && !isReaderClosed)
-        changed.awaitUninterruptibly();
+      while (mustWriterWait()) changed.awaitUninterruptibly();
       if (hasEnded || isReaderClosed) throw new SocketException("the connection is closed");
       if (end + length > bytes.length) {
         bytes = Arrays.copyOfRange(bytes, start, start + Math.max(2 * (end - start), end - start + length));
@@ -112,6 +111,20 @@ final class MemoryPipe {
       lock.unlock();
     }
     if (action != null) action.run();
+  }
+
+  private boolean mustWriterWait() {
+    return isPaused && end - start >= PAUSED_CAPACITY && !hasEnded && !isReaderClosed;
+  }
+
+  /** Returns the number of unread bytes if a write must wait for the paused reader, otherwise 0. */
+  int unreadByPausedReader() {
+    lock.lock();
+    try {
+      return mustWriterWait() ? end - start : 0;
+    } finally {
+      lock.unlock();
+    }
   }
 
   /** Called by the writer: no more bytes follow. */

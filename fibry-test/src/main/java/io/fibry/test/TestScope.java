@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -40,6 +41,8 @@ public final class TestScope implements ActorScope {
   // dead letters that assertions have found; used by the threads of the test
   private final Set<DeadLetter> assertedLetters =
       Collections.synchronizedSet(Collections.newSetFromMap(new IdentityHashMap<>()));
+  // WebSockets whose clients do not read; used by the threads of the test and of servers
+  final Set<TestWebSocket> pausedSockets = ConcurrentHashMap.newKeySet();
   volatile Duration limit = LIMIT; // the limit of waits, in real time; shortened by tests of failures
 
   /** Returns the limit for the text of the system property. */
@@ -135,13 +138,23 @@ public final class TestScope implements ActorScope {
 
   /**
    * Waits until no message waits, no handler runs and no timer is due. A connection that waits for
-   * its client, such as an open WebSocket, counts as quiet.
+   * its client's next message, such as an open WebSocket, counts as quiet. A connection that waits
+   * for its client to read does not, because its messages are not handled.
    *
    * @throws AssertionError if this takes too long; the text says what each actor is doing
    */
   public void assertQuiet() {
     if (!scope.awaitQuiescence(limit)) throw new AssertionError(
-        "scope '" + name() + "' did not become quiet within " + format(limit) + ":\n" + scope.dump());
+        "scope '" + name() + "' did not become quiet within " + format(limit) + unreadBytes() + ":\n" + scope.dump());
+  }
+
+  /** Returns the paused clients for which a write waits, and the remedy, or an empty text. */
+  private String unreadBytes() {
+    var clients = pausedSockets.stream().filter(socket -> socket.unreadBytes() > 0)
+        .map(socket -> socket + " has " + socket.unreadBytes() + " bytes that its paused client has not read").sorted()
+        .toList();
+    return clients.isEmpty() ? ""
+        : " (" + String.join(", ", clients) + "; call resumeReading(), or move the time by clock().advance(..))";
   }
 
   /**

@@ -330,18 +330,25 @@ public final class TestWebSocket implements AutoCloseable {
 
   /**
    * Stops reading, like a client that hangs: pings get no reply, and after 64 KiB the server's
-   * writes wait. While a write waits, the scope is not quiet; move its {@link TestScope#clock}
-   * directly.
+   * writes wait. While a write waits, the scope is not quiet, and {@link TestScope#advance} fails;
+   * move {@link TestScope#clock} directly.
    */
   public void pauseReading() {
     pausedSockets.add(this);
+    scope.pausedSockets.add(this);
     setPaused(true);
   }
 
   /** Reads again, and receives all messages that the server has written meanwhile. */
   public void resumeReading() {
     pausedSockets.remove(this);
+    scope.pausedSockets.remove(this);
     setPaused(false);
+  }
+
+  /** Returns the number of unread bytes if a write waits for this client, otherwise 0. */
+  int unreadBytes() {
+    return connection.toClient().unreadByPausedReader();
   }
 
   private void setPaused(boolean isPaused) {

@@ -11,6 +11,7 @@ import io.fibry.net.HttpRoutes;
 import io.fibry.net.WebSocketClose;
 import io.fibry.net.WebSocketConnection;
 import io.fibry.net.WebSocketMessage;
+import io.fibry.support.Patience;
 import io.fibry.test.TestServer.TestRequest;
 import java.io.UncheckedIOException;
 import java.time.Duration;
@@ -322,6 +323,38 @@ class TestWebSocketTest {
 
       assertEquals(1008, socket.awaitClose().code());
       assertEquals(60_000, socket.receiveText().length());
+    }
+  }
+
+  @Promise("30.4")
+  @Test
+  void scopeIsNotQuietWhileWriteWaitsForPausedClient() {
+    try (var scope = TestScope.fibers(); var web = TestServer.open(scope, routes())) {
+      var socket = web.webSocket("/echo/ann");
+      scope.assertQuiet();
+      socket.pauseReading();
+      socket.send("one");
+      scope.assertQuiet(); // the reply is in the buffer of the connection
+      scope.advance(Duration.ofSeconds(1));
+      for (int i = 0; i < 100; i++) socket.send("x".repeat(1_000));
+      Patience.eventually(() -> socket.unreadBytes() > 0);
+      scope.limit = Duration.ofMillis(1);
+      var failures = List.of(assertThrows(AssertionError.class, scope::assertQuiet),
+          assertThrows(AssertionError.class, () -> scope.advance(Duration.ofSeconds(1))));
+
+      for (var failure : failures) assertTrue(failure.getMessage().matches(
+          "(?s)scope 'test' did not become quiet within 1 ms \\(WebSocket /echo/ann has 6[5-6]\\d{3} bytes "
+              + "that its paused client has not read; call resumeReading\\(\\), "
+              + "or move the time by clock\\(\\).advance\\(..\\)\\):\n.*"),
+          failure.getMessage());
+      scope.limit = TestScope.LIMIT;
+      var time = scope.clock().instant();
+      scope.clock().advance(Duration.ofSeconds(1));
+      assertEquals(time.plusSeconds(1), scope.clock().instant());
+      socket.resumeReading();
+      scope.advance(Duration.ofSeconds(1));
+      assertEquals("one", socket.receiveText());
+      for (int i = 0; i < 100; i++) assertEquals(1_000, socket.receiveText().length());
     }
   }
 
