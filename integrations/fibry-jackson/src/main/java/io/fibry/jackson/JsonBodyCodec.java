@@ -30,12 +30,12 @@ import tools.jackson.databind.json.JsonMapper;
  * <p>A client whose body is wrong gets the status 400 and learns the line, the column and the
  * field. The body is wrong, too, if the constructor of the object throws an
  * {@link IllegalArgumentException} or a {@link NullPointerException}. The client gets the text of
- * the former, and after the latter the names of the fields that were null. A type that the mapper
- * cannot read at all is a failure of the server.
+ * the former, and after the latter the names of the fields and elements that were null. A type that
+ * the mapper cannot read at all is a failure of the server.
  *
  * <p>The settings of the mapper decide which bodies are wrong. Jackson ignores unknown fields by
- * default, reads a missing number as zero, and 1.5 as the {@code int} 1. The mapper in the example
- * refuses all three.
+ * default, and reads a missing number as zero, 1.5 as the {@code int} 1, the text "2" as a number,
+ * 7 as a text, and a number as a constant of an enum. The mapper in the example refuses all these.
  */
 public final class JsonBodyCodec implements BodyCodec {
   // parts of Jackson's texts that show the source, or name a class or an option
@@ -89,7 +89,7 @@ public final class JsonBodyCodec implements BodyCodec {
     for (var name : names) if (isNamed(name, cause)) names = List.of(name);
     return refusal(failure, switch (names.size()) {
       case 0 -> subject(failure) + " lacks a field";
-      case 1 -> subject(failure, names.getFirst()) + " is missing";
+      case 1 -> subject(failure, names.getFirst()) + (finder.isElement(names.getFirst()) ? " is null" : " is missing");
       default -> subject(failure) + " lacks one of the fields " + text(String.join(", ", names));
     });
   }

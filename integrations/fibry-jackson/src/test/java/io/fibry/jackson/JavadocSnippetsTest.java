@@ -22,7 +22,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.MapperFeature;
+import tools.jackson.databind.cfg.CoercionAction;
+import tools.jackson.databind.cfg.CoercionInputShape;
+import tools.jackson.databind.cfg.EnumFeature;
 import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.type.LogicalType;
 
 /** Runs the code that the Javadoc and the README show. */
 class JavadocSnippetsTest {
@@ -64,6 +69,12 @@ class JavadocSnippetsTest {
       .enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)            // such as a misspelt field
       .enable(DeserializationFeature.FAIL_ON_MISSING_CREATOR_PROPERTIES)    // also a missing int
       .disable(DeserializationFeature.ACCEPT_FLOAT_AS_INT)                  // 1.5 instead of an int
+      .disable(MapperFeature.ALLOW_COERCION_OF_SCALARS)                     // "2" instead of an int
+      .enable(EnumFeature.FAIL_ON_NUMBERS_FOR_ENUMS)                        // 1 instead of a constant
+      .withCoercionConfig(LogicalType.Textual,                              // 7 instead of a text
+          text -> text.setCoercion(CoercionInputShape.Integer, CoercionAction.Fail)
+              .setCoercion(CoercionInputShape.Float, CoercionAction.Fail)
+              .setCoercion(CoercionInputShape.Boolean, CoercionAction.Fail))
       .build();
 
   static HttpRoutes orders() {

@@ -121,6 +121,44 @@ class JsonBodyCodecTest {
     assertEquals(expected, refusal(body, Person.class).replaceAll(".*: ", ""));
   }
 
+  record Basket(List<Line> lines, Map<String, Integer> prices, String[] notes, String town) {
+    Basket {
+      if (prices != null) prices = Map.copyOf(prices);
+      if (notes != null) for (var note : notes) note.length();
+      lines = List.copyOf(lines);
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource(delimiter = '|', quoteCharacter = '`', value = {
+    "{\"town\":\"\",\"prices\":{},\"notes\":[],\"lines\":[null]} | field lines[0] is null",
+    "{\"town\":\"\",\"prices\":{},\"notes\":[],\"lines\":[{\"item\":\"a\"},null,null]} | field lines[1] is null",
+    "{\"town\":\"\",\"prices\":{\"tea\":null},\"notes\":[],\"lines\":[]} | field prices.tea is null",
+    "{\"town\":\"\",\"prices\":{},\"notes\":[\"\",null],\"lines\":[]} | field notes[1] is null",
+    "{\"prices\":{},\"notes\":[],\"lines\":[null]} | the body lacks one of the fields lines[0], town",
+    "{\"town\":\"\",\"prices\":{},\"notes\":[]} | field lines is missing"})
+  void refusalNamesFirstNullElement(String body, String expected) {
+    assertEquals(expected, refusal(body, Basket.class).replaceAll("^400 Bad Request: line 1, column \\d+: ", ""));
+  }
+
+  @ParameterizedTest
+  @CsvSource(delimiter = '|', quoteCharacter = '`', value = {"number | \"2\" | an integer", "number | 1.0 | an integer",
+    "number | \"\" | an integer", "price | \"1.5\" | a number", "text | 7 | a text", "text | 1.5 | a text",
+    "text | true | a text", "color | 0 | one of its values", "color | \"0\" | one of its values",
+    "done | 1 | true or false", "done | \"true\" | true or false"})
+  void strictMapperRefusesCoercion(String field, String value, String expected) {
+    var strict = JsonBodyCodec.of(
+        JavadocSnippetsTest.STRICT.rebuild().disable(DeserializationFeature.FAIL_ON_MISSING_CREATOR_PROPERTIES)
+            .disable(DeserializationFeature.FAIL_ON_NULL_FOR_PRIMITIVES).build());
+
+    var body = "{\n\"" + field + "\":" + value + "}";
+    var refusal = assertThrows(HttpException.class, () -> strict.read(body.getBytes(UTF_8), Kinds.class));
+
+    assertEquals(400, refusal.status());
+    assertEquals("400 Bad Request: line 2, column " + (field.length() + 4) + ": field " + field + " is not " + expected,
+        refusal.getMessage());
+  }
+
   @Test
   void strictMapperNamesMissingAndUnknownFields() {
     var strict = JsonBodyCodec.of(JavadocSnippetsTest.STRICT);
