@@ -1,6 +1,7 @@
 package io.fibry.block;
 
 import io.fibry.engine.jvm.FailureLog;
+import java.util.Optional;
 
 /**
  * Allows the stack of equal failures to be logged at most once a second. Failures are equal if they
@@ -12,5 +13,15 @@ public final class FailureStackThrottle {
   /** Returns whether to log the stack of this failure now. */
   public boolean isDue(Throwable failure) {
     return log.admit(failure, System.nanoTime()) != FailureLog.OMITTED;
+  }
+
+  /**
+   * Tells whether an actor has logged the stack of this exception within the last second.
+   *
+   * @param entry the name of the caller's entry, to which a later entry of an actor refers
+   * @return the actor; empty if the caller should log the stack
+   */
+  public static Optional<String> actorWithStack(Throwable failure, String entry) {
+    return Optional.ofNullable(FailureLog.entryWithStack(failure, entry, false, System.nanoTime()));
   }
 }

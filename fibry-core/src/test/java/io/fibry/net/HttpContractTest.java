@@ -219,6 +219,30 @@ class HttpContractTest {
     }
   }
 
+  /** The actor and the connection log the same exception, in either order. */
+  @Promise("27.2")
+  @Test
+  void failureOfAskedActorIsLoggedWithOneStack() throws Exception {
+    var actor = ActorSystem.named("asked").newActorWithReturn((String text) -> {
+      throw new IllegalStateException("no luck");
+    });
+    open("FIBER", routes -> routes.text("/ask", exchange -> actor.ask("x") + ""));
+    try (var logged = new Logged()) {
+      assertEquals(500, code("/ask"));
+      Patience.eventually(() -> logged.text().contains("actor 'asked' failed at"));
+
+      var text = logged.text();
+      assertEquals(2, text.split("\njava.lang.IllegalStateException: no luck\n\tat ", -1).length, text);
+      assertTrue(text.contains(" of GET /ask was answered 500"), text);
+      assertTrue(text.contains("; the entry of actor 'asked' has the stack: java.lang.IllegalStateException: no luck")
+          || text.matches("(?s).*actor 'asked' failed at \"x\"; it continues; the entry of failure [0-9a-f]{8} has "
+              + "the stack: java.lang.IllegalStateException: no luck.*"),
+          text);
+    } finally {
+      actor.close();
+    }
+  }
+
   /** The end of the text says where the handler waits, which an operator needs most. */
   @Promise("27.2")
   @Test

@@ -163,8 +163,16 @@ public final class FailureHandler {
     if (requestException != null)
       EngineLog.log().warn("actor '{}' could not finish {}: {}{}", cell.name(), text(cell, message),
           Lines.escaped(String.valueOf(requestException.getMessage())), omittedText);
-    else EngineLog.log().error("actor '{}' failed at {}; {}{}", cell.name(), text(cell, message), consequence,
-        omittedText, failure);
+    else logFailure(cell, message, failure, consequence + omittedText);
+  }
+
+  /** Logs the failure with its stack, unless the connection that has asked was quicker. */
+  private static void logFailure(Cell cell, Object message, Throwable failure, String consequence) {
+    var entry = FailureLog.entryWithStack(failure, "actor '" + cell.name() + "'", true, System.nanoTime());
+    if (entry == null)
+      EngineLog.log().error("actor '{}' failed at {}; {}", cell.name(), text(cell, message), consequence, failure);
+    else EngineLog.log().error("actor '{}' failed at {}; {}; the entry of {} has the stack: {}", cell.name(),
+        text(cell, message), consequence, entry, MessageTexts.describe(failure));
   }
 
   /**

@@ -1,5 +1,6 @@
 package io.fibry.engine.jvm;
 
+import java.lang.ref.WeakReference;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -12,6 +13,27 @@ public final class FailureLog {
   public static final int OMITTED = -1;
   private static final long MIN_INTERVAL = 1_000_000_000; // ns
   private static final int MAX_KINDS = 64; // beyond this number, the kind that was logged longest ago is forgotten
+
+  private static final int MAX_STACKS = 16; // logged exceptions that are remembered
+
+  // a ring of the exceptions whose stacks were logged last; guarded by the monitor of this class.
+  // null until the first, because a static initializer may fail at the end of a stack
+  private static LoggedStack[] stacks;
+  private static int nextStack; // index of the oldest element
+
+  /** An exception whose stack was logged. The reference is weak, because the log outlives it. */
+  private static final class LoggedStack extends WeakReference<Throwable> {
+    private final String entry;
+    private final boolean isOfActor;
+    private final long loggedAt;
+
+    LoggedStack(Throwable failure, String entry, boolean isOfActor, long loggedAt) {
+      super(failure);
+      this.entry = entry;
+      this.isOfActor = isOfActor;
+      this.loggedAt = loggedAt;
+    }
+  }
 
   private static final class LoggedFailure {
     private final long loggedAt;
@@ -43,6 +65,27 @@ public final class FailureLog {
   /** Decides about a failure by its type and the given place, not by its stack trace. */
   public int admit(Class<?> type, String place, long now) {
     return admit(type.getName() + " at " + place, now);
+  }
+
+  /**
+   * Tells whether another entry has the stack of the same exception. An actor and the connection
+   * that has asked it both log the failure of a request. The request fails before its actor logs,
+   * so each of the two entries may be the first.
+   *
+   * @param entry the name of the caller's entry, such as {@code actor 'till'}
+   * @param isOfActor whether an actor or a connection logs
+   * @return the name of the entry of the other kind, which has logged the stack within the last
+   * second. Returns null if there is none; the caller then logs the stack
+   */
+  public static synchronized String entryWithStack(Throwable failure, String entry, boolean isOfActor, long now) {
+    if (stacks == null) stacks = new LoggedStack[MAX_STACKS];
+    for (var stack : stacks)
+      if (stack != null && stack.refersTo(failure) && stack.isOfActor != isOfActor
+          && now - stack.loggedAt < MIN_INTERVAL)
+        return stack.entry;
+    stacks[nextStack] = new LoggedStack(failure, entry, isOfActor, now);
+    nextStack = (nextStack + 1) % MAX_STACKS;
+    return null;
   }
 
   private synchronized int admit(String kind, long now) {

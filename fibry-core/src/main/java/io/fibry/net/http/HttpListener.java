@@ -71,9 +71,13 @@ public final class HttpListener extends Listener<HttpServer> implements HttpServ
     var failureNumber = exchange.failureNumber();
     exchange.isFailureLogged = true;
     var exchangeText = blockBuilder.mayShowMessages() ? exchange.toString() : "an exchange";
-    if (stackThrottle.isDue(failure))
-      LOG.error("{}: failure {} of {} was answered {}", this, failureNumber, exchangeText, outcome, failure);
-    else LOG.error("{}: failure {} of {} was answered {}; the same stack was logged within the last second: {}", this,
+    if (stackThrottle.isDue(failure)) {
+      var actor = FailureStackThrottle.actorWithStack(failure, "failure " + failureNumber);
+      if (actor.isEmpty())
+        LOG.error("{}: failure {} of {} was answered {}", this, failureNumber, exchangeText, outcome, failure);
+      else LOG.error("{}: failure {} of {} was answered {}; the entry of {} has the stack: {}", this, failureNumber,
+          exchangeText, outcome, actor.get(), blockBuilder.describe(failure));
+    } else LOG.error("{}: failure {} of {} was answered {}; the same stack was logged within the last second: {}", this,
         failureNumber, exchangeText, outcome, blockBuilder.describe(failure));
   }
 

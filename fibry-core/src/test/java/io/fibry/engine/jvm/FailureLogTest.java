@@ -1,6 +1,7 @@
 package io.fibry.engine.jvm;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 
 import io.fibry.RequestException;
 import java.util.ArrayList;
@@ -26,6 +27,29 @@ class FailureLogTest {
     for (int i = 0; i < 25; i++) results.add(log.admit(failureOfMethodA(), i * SECOND / 10));
 
     assertEquals(List.of(0, 9, 9), results.stream().filter(count -> count != FailureLog.OMITTED).toList());
+  }
+
+  @Test
+  void stackOfExceptionIsLoggedByActorOrConnection() {
+    var failure = failureOfMethodA();
+
+    assertNull(FailureLog.entryWithStack(failure, "actor 'a'", true, 0));
+    assertNull(FailureLog.entryWithStack(failure, "actor 'b'", true, 0)); // entries of actors stay complete
+    assertEquals("actor 'a'", FailureLog.entryWithStack(failure, "failure 1", false, SECOND - 1));
+    assertNull(FailureLog.entryWithStack(failureOfMethodA(), "failure 2", false, 0));
+    assertNull(FailureLog.entryWithStack(failure, "failure 3", false, SECOND));
+    assertEquals("failure 3", FailureLog.entryWithStack(failure, "actor 'a'", true, 2 * SECOND - 1));
+    assertNull(FailureLog.entryWithStack(failure, "actor 'a'", true, 2 * SECOND));
+  }
+
+  @Test
+  void onlyLastStacksAreRemembered() {
+    var failure = failureOfMethodA();
+    FailureLog.entryWithStack(failure, "actor 'a'", true, 0);
+
+    for (int i = 0; i < 100; i++) FailureLog.entryWithStack(failureOfMethodB(), "actor 'a'", true, 0);
+
+    assertNull(FailureLog.entryWithStack(failure, "failure 1", false, 0));
   }
 
   @Test
