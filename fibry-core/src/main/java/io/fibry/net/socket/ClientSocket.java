@@ -103,8 +103,8 @@ public final class ClientSocket implements AutoCloseable {
 
   /** Called when the conversation begins. Reads and writes of this thread pause the step. */
   void bindTo(Thread thread, Actor<?> actor) {
-    if (transport.needsHandshake()) step.beginHandshake(this);
-    else step.beginConversation(this);
+    if (transport.needsHandshake()) step.beginHandshake(toString());
+    else step.beginConversation(toString());
     conversationThread = thread;
     this.actor = actor;
   }
@@ -152,7 +152,7 @@ public final class ClientSocket implements AutoCloseable {
       READ_DEADLINE.setOpaque(this, 0L);
       shutdown.endIdle();
     }
-    step.beginConversation(this);
+    step.beginConversation(toString());
     limitEachRead(limits.idleLimit());
   }
 

@@ -49,7 +49,7 @@ public final class CurrentStep implements MultiStepMessage {
   }
 
   /** The negotiation of TLS with a client, before the conversation. */
-  private record Handshake(ClientSocket client) implements NamedSubject {
+  private record Handshake(String client) implements NamedSubject {
     @Override
     public String typeName() {
       return "TLS handshake";
@@ -177,11 +177,11 @@ public final class CurrentStep implements MultiStepMessage {
 
   CurrentStep() {}
 
-  void beginHandshake(ClientSocket client) {
+  void beginHandshake(String client) {
     begin(new Handshake(client));
   }
 
-  void beginConversation(ClientSocket client) {
+  void beginConversation(String client) {
     begin("the conversation with " + client);
   }
 
