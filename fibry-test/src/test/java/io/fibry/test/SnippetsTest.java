@@ -73,7 +73,7 @@ class SnippetsTest {
 
       var stuck = web.sendLater(TestServer.TestRequest.of("GET /stuck"));
       scope.advance(Duration.ofSeconds(5));
-      assertEquals(503, stuck.get().status());
+      assertEquals(504, stuck.get().status());
     }
     // @end
   }

@@ -103,7 +103,7 @@ class TestServerTest {
         assertEquals(isLimited, response.isDone());
         scope.advance(Duration.ofMinutes(1));
 
-        assertEquals(isLimited ? 503 : 200, Patience.value(response).status());
+        assertEquals(isLimited ? 504 : 200, Patience.value(response).status());
       }
     }
   }
