@@ -106,6 +106,7 @@ record ActorRow(ActorStats stats, int scope, ActorTrend trend) {
       map.put("recentFailures", trend.recentFailures());
       map.put("failedMillisAgo", trend.failures().sinceNanos() / 1_000_000);
       map.put("failedInMillis", trend.failures().periodMillis());
+      stats.lastFailure().ifPresent(failure -> map.put("failedAt", failure.time()));
     }
     if (trend.losses().isRecent()) {
       map.put("refusedRecently", trend.refusedRecently());

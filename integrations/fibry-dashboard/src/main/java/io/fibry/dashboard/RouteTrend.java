@@ -2,6 +2,7 @@ package io.fibry.dashboard;
 
 import io.fibry.dashboard.ProcessPauses.PauseHistory;
 import io.fibry.net.HttpServer.ResponseTimes;
+import io.fibry.net.HttpServer.RouteFailure;
 import io.fibry.net.HttpServer.RouteStats;
 import io.fibry.net.HttpServer.TimeBucket;
 import io.fibry.text.Durations;
@@ -29,10 +30,12 @@ import java.util.Map;
  * @param since the time since a sample saw each problem happen: an exchange at work for the
  * handling limit, or a higher count of errors or slow successes; at most
  * {@link ActorTrend#LONG_AGO}
+ * @param failureTimes the exact times of the last failures
  * @param problems the problems that the page shows
  */
 record RouteTrend(RouteStats older, long olderNanos, RouteStats newer, long newerNanos, RouteStats stats,
-    SlowCounts slow, RouteWork work, Map<RouteProblem, Long> since, HeldProblems<RouteProblem> problems) {
+    SlowCounts slow, RouteWork work, Map<RouteProblem, Long> since, FailureTimes failureTimes,
+    HeldProblems<RouteProblem> problems) {
   private static final long PERIOD_NANOS = Duration.ofSeconds(30).toNanos();
   private static final int MIN_PERCENT = 1; // so that one error among many responses is no problem
   private static final int MIN_SLOW = 2; // successes, because the first of a process may be slow
@@ -71,7 +74,8 @@ record RouteTrend(RouteStats older, long olderNanos, RouteStats newer, long newe
     var since = new EnumMap<RouteProblem, Long>(RouteProblem.class);
     for (var problem : RouteProblem.values()) since.put(problem, ActorTrend.LONG_AGO);
     if (isStuck(work, limits)) since.put(RouteProblem.STUCK, 0L);
-    return new RouteTrend(stats, 0, stats, 0, stats, SlowCounts.NONE, work, since, HeldProblems.none())
+    return new RouteTrend(stats, 0, stats, 0, stats, SlowCounts.NONE, work, since, FailureTimes.NONE,
+        HeldProblems.none())
         .withProblems(limits, 0);
   }
 
@@ -87,16 +91,27 @@ record RouteTrend(RouteStats older, long olderNanos, RouteStats newer, long newe
     }, nanos, elapsedNanos)));
     var trend = newerNanos + elapsedNanos < PERIOD_NANOS
         ? new RouteTrend(older, olderNanos + elapsedNanos, newer, newerNanos + elapsedNanos, next, nextSlow,
-            nextWork, nextSince, problems)
+            nextWork, nextSince, failureTimes, problems)
         : new RouteTrend(newer, newerNanos + elapsedNanos, next, 0, next, nextSlow.withNewBaseLine(), nextWork,
-            nextSince, problems);
+            nextSince, failureTimes, problems);
     return trend.withProblems(limits, elapsedNanos);
   }
 
   private RouteTrend withProblems(RouteLimits limits, long elapsedNanos) {
-    return new RouteTrend(older, olderNanos, newer, newerNanos, stats, slow, work, since,
+    return new RouteTrend(older, olderNanos, newer, newerNanos, stats, slow, work, since, failureTimes,
         problems.next(presentProblems(limits), elapsedNanos, problem -> problem == RouteProblem.STUCK
             || sinceSeen(problem) < ActorProblem.RECENT_NANOS));
+  }
+
+  /**
+   * Returns the trend with the exact times of failures.
+   *
+   * @param failures the last failures of the route, the newest first, read after the counts
+   */
+  RouteTrend withFailures(List<RouteFailure> failures) {
+    var times = failureTimes.next(failures, problem -> since.get(problem) == 0);
+    return times == failureTimes ? this
+        : new RouteTrend(older, olderNanos, newer, newerNanos, stats, slow, work, since, times, problems);
   }
 
   /** Returns the time since a sample saw the problem happen. */
@@ -208,6 +223,10 @@ record RouteTrend(RouteStats older, long olderNanos, RouteStats newer, long newe
     for (var problem : problems.list())
       if (!problem.isState()) last.put(problem, sinceSeen(problem) / 1_000_000);
     if (!last.isEmpty()) map.put("lastMillisAgo", last);
+    var exact = new LinkedHashMap<RouteProblem, Object>();
+    for (var problem : problems.list())
+      if (failureTimes.last().containsKey(problem)) exact.put(problem, failureTimes.last().get(problem));
+    if (!exact.isEmpty()) map.put("lastAt", exact);
     return map;
   }
 }

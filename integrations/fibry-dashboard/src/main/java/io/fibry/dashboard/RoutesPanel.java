@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /** A panel with the routes of an HTTP server. */
@@ -27,6 +28,18 @@ record RoutesPanel(String title, HttpServer server) implements Panel {
         RouteLimits limits) {
       return new RoutesSample(title, load,
           stats.stream().map(route -> RouteTrend.first(route, work(works, route), limits)).toList());
+    }
+
+    /**
+     * Returns the sample with the exact times of failures.
+     *
+     * @param failures the last failures of all routes, the newest first, read after the counts
+     */
+    RoutesSample withFailures(List<RouteFailure> failures) {
+      if (failures.isEmpty()) return this;
+      var failuresByRoute = failures.stream().collect(Collectors.groupingBy(RouteFailure::route));
+      return new RoutesSample(title, load, trends.stream().map(
+          trend -> trend.withFailures(failuresByRoute.getOrDefault(trend.stats().route(), List.of()))).toList());
     }
 
     RoutesSample next(ServerLoad nextLoad, List<RouteStats> stats, Map<String, RouteWork> works, RouteLimits limits,
@@ -94,6 +107,6 @@ record RoutesPanel(String title, HttpServer server) implements Panel {
     var limits = input.limits();
     return previous.filter(RoutesSample.class::isInstance)
         .map(sample -> ((RoutesSample) sample).next(load, stats, works, limits, input.pauses(), elapsedNanos))
-        .orElseGet(() -> RoutesSample.first(title, load, stats, works, limits));
+        .orElseGet(() -> RoutesSample.first(title, load, stats, works, limits)).withFailures(server.lastFailures());
   }
 }

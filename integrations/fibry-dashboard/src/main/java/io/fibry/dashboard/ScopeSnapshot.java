@@ -10,6 +10,7 @@ import io.fibry.dashboard.RouteTrend.RouteLimits;
 import io.fibry.spi.ActorSamples;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -283,14 +284,16 @@ final class ScopeSnapshot {
    * if there are none.
    */
   private Optional<Map<String, Object>> recentFailures() {
-    var trends = rows.stream().map(ActorRow::trend)
-        .filter(trend -> trend.problems().list().contains(ActorProblem.FAILED)
-            && trend.problems().list().stream().noneMatch(ActorProblem::isUrgent))
-        .toList();
-    if (trends.isEmpty()) return Optional.empty();
-    return Optional.of(JsonText.object("actors", trends.size(), "failures",
+    var failed = rows.stream().filter(row -> row.problems().contains(ActorProblem.FAILED)
+        && row.problems().stream().noneMatch(ActorProblem::isUrgent)).toList();
+    if (failed.isEmpty()) return Optional.empty();
+    var trends = failed.stream().map(ActorRow::trend).toList();
+    var map = JsonText.object("actors", trends.size(), "failures",
         trends.stream().mapToLong(ActorTrend::recentFailures).sum(), "millisAgo",
         trends.stream().mapToLong(trend -> trend.failures().sinceNanos()).min().orElseThrow() / 1_000_000, "inMillis",
-        trends.stream().mapToLong(trend -> trend.failures().periodMillis()).max().orElseThrow()));
+        trends.stream().mapToLong(trend -> trend.failures().periodMillis()).max().orElseThrow());
+    failed.stream().flatMap(row -> row.stats().lastFailure().stream()).map(ActorStats.ActorFailure::time)
+        .max(Comparator.naturalOrder()).ifPresent(time -> map.put("lastAt", time));
+    return Optional.of(map);
   }
 }

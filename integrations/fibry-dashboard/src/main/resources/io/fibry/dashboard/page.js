@@ -203,7 +203,8 @@ const panelAlarms = panels => panels.filter(panel => panel.problems?.length).map
 /** Returns an item for the actors that failed and have no urgent problem; none if there are no such actors. */
 function failureAlarms(data) {
   if (!data.recentFailures) return [];
-  const {actors, failures, millisAgo, inMillis} = data.recentFailures;
+  const {actors, failures, inMillis, lastAt} = data.recentFailures;
+  const millisAgo = lastAt === undefined ? data.recentFailures.millisAgo : Math.max(0, data.time - Date.parse(lastAt));
   const links = actorLinks(ill(data.rows).filter(row => has(row, 'failed') && !isUrgent(row)));
   return [{kind: 'failed', parts: [`${counted(failures, 'failure')}${failures > 1 ? within(inMillis) : ''}${actors > 1 ? ` of ${number(actors)} actors` : ''}, ${ago(millisAgo)}: `, ...firstOf(links)]}];
 }
@@ -280,7 +281,9 @@ const timed = (problems, key, endedMillisAgo, busyMillis, time) => problems.map(
 /** Returns the time in which recent events were counted, in steps of ten seconds, so that the text seldom changes. */
 const within = millis => ` in ${Math.ceil(millis / 10_000) * 10} s`;
 const failuresOf = row => counted(row.recentFailures, 'failure') + (row.recentFailures > 1 ? within(row.failedInMillis) : '')
-  + ', last ' + steadyClock(actorKey(path(row), row.name) + 'failed', row.failedMillisAgo, row.time);
+  + ', ' + lastTime(row.failedAt, actorKey(path(row), row.name) + 'failed', row.failedMillisAgo, row.time);
+/** Returns the exact time of the last failure, or, if it is not known, the time when the dashboard saw the failure. */
+const lastTime = (at, key, millisAgo, now) => at === undefined ? 'last seen ' + steadyClock(key, millisAgo, now) : 'last ' + clock(at);
 /** Returns what a full mailbox did. If it has lost no message, it may let senders wait, or nobody sends. */
 const fullDoes = row => !hasLost(row) ? 'senders may wait'
   : [row.refusedRecently ? 'refused ' + number(row.refusedRecently) : '', row.droppedRecently ? 'dropped ' + number(row.droppedRecently) : '']
@@ -754,9 +757,10 @@ function span([from, to]) {
 }
 const maximum = ([from, to]) => span(to === null ? [from, to] : [0, to]);
 const BUCKETS = 'Of responses with a status of 200 to 299. The server counts times in buckets, and the time lies between the bounds of its bucket.';
-/** Returns the problems of a route, with the time of the last error or slow response. */
-const routeProblems = route => timed(route.problems, route.route, route.endedMillisAgo, route.maxWorkMillis)
-  + (route.lastMillisAgo ? ` (last ${steadyClock(route.route + 'last', Math.min(...Object.values(route.lastMillisAgo)))})` : '');
+/** Returns the problems of a route, each with the time of the last error, or when a slow response was seen last. */
+const routeProblems = route => route.problems.map(problem => timed([problem], route.route, route.endedMillisAgo, route.maxWorkMillis)
+  + (route.lastMillisAgo?.[problem] === undefined ? ''
+    : ` (${lastTime(route.lastAt?.[problem], route.route + problem, route.lastMillisAgo[problem])})`)).join(', ');
 /** Returns the time of which the rates of routes are. */
 const period = millis => millis < 10_000 ? 'the first seconds' : 'the last ' + (millis >= 30_000 && millis <= 60_000 ? '30–60 s'
   : millis < 120_000 ? Math.floor(millis / 10_000) * 10 + ' s' : duration(millis));

@@ -149,8 +149,9 @@ class AlarmPageTest extends PageFixture {
   @Test
   void recentErrorOfRouteHasItsTime() throws Exception {
     var text = chromium.value("routeProblems({route: 'x', problems: ['timing out', 'slow'], "
-        + "lastMillisAgo: {'timing out': 9000, slow: 3000}})");
-    assertTrue(text.matches("timing out, slow \\(last (20[-0-9]+ )?[0-9:]{8}\\)"), text);
+        + "lastMillisAgo: {'timing out': 9000, slow: 3000}, lastAt: {'timing out': '2026-01-02T03:04:05.9Z'}})");
+    assertTrue(text.matches("timing out \\(last 2026-01-0. ..:.4:05\\), slow \\(last seen (20[-0-9]+ )?[0-9:]{8}\\)"),
+        text);
   }
 
   @Test

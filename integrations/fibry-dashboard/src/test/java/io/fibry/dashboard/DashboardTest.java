@@ -218,7 +218,7 @@ class DashboardTest {
       assertTrue(text.contains("\"full\":1,\"failing\":0,\"backlogged\":0,\"growing\":0,\"blocked\":0,"
           + "\"failed\":1}"), text);
       assertTrue(text.contains("\"recentFailures\":{\"actors\":1,\"failures\":1,\"millisAgo\":0,"
-          + "\"inMillis\":1000}}"), text);
+          + "\"inMillis\":1000,\"lastAt\":\""), text);
       assertTrue(text.contains("\"refused\":1,"), text);
       assertTrue(text.contains("\"capacity\":1,\"problems\":[\"full\"]"), text);
     }
