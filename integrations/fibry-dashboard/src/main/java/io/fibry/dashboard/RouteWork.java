@@ -1,5 +1,6 @@
 package io.fibry.dashboard;
 
+import io.fibry.ActorStats;
 import io.fibry.dashboard.ProcessPauses.PauseHistory;
 import java.time.Duration;
 import java.util.HashMap;
@@ -24,11 +25,16 @@ record RouteWork(int exchanges, Duration maxTime, Duration maxActiveTime) {
     var works = new HashMap<String, RouteWork>();
     for (var row : rows) {
       var stats = row.stats();
-      if (stats.messageType().isPresent() && stats.busyFor().isPositive() && stats.name().startsWith(server + "/"))
+      if (isConnection(server, stats))
         works.merge(stats.messageType().get(), new RouteWork(1, stats.busyFor(),
             pauses.withoutPauses(stats.busyFor())), RouteWork::plus);
     }
     return works;
+  }
+
+  /** Returns whether the actor is a connection of the server whose handler is at work. */
+  static boolean isConnection(String server, ActorStats stats) {
+    return stats.messageType().isPresent() && stats.busyFor().isPositive() && stats.name().startsWith(server + "/");
   }
 
   private RouteWork plus(RouteWork other) {

@@ -77,18 +77,29 @@ record RoutesPanel(String title, HttpServer server) implements Panel {
     }
   }
 
+  /** Returns the names of the servers of these panels. */
+  static List<String> servers(List<Panel> panels) {
+    return panels.stream().filter(RoutesPanel.class::isInstance).map(panel -> ((RoutesPanel) panel).server.name())
+        .distinct().toList();
+  }
+
   /**
-   * Returns the last failures of a route as JSON, the newest first.
+   * Returns the exchanges of a route at work, those that earlier snapshots have seen, and its last
+   * failures, the newest first, as JSON.
    *
    * @param title the title of the panel with the route
-   * @param texts whether the texts of exceptions may be shown
    */
-  static String failuresJson(List<Panel> panels, String title, String route, boolean texts) {
-    for (var panel : panels)
-      if (panel instanceof RoutesPanel routes && routes.title.equals(title))
-        return JsonText.of(JsonText.object("failures", routes.server.lastFailures().stream()
-            .filter(failure -> failure.route().equals(route)).map(failure -> asMap(failure, texts)).toList()));
-    return "{\"failures\":[]}";
+  static String detailsJson(DashboardOptions options, String title, String route, ScopeSnapshot snapshot,
+      RouteExchanges exchanges) {
+    for (var panel : options.panels)
+      if (panel instanceof RoutesPanel routes && routes.title.equals(title)) {
+        var server = routes.server.name();
+        return JsonText.of(JsonText.object("atWork", snapshot.exchangesAtWork(server, route), "seen",
+            exchanges.seen(server, route, snapshot.nanos()), "failures", routes.server.lastFailures().stream()
+                .filter(failure -> failure.route().equals(route))
+                .map(failure -> asMap(failure, options.messageTexts)).toList()));
+      }
+    return JsonText.of(JsonText.object("atWork", List.of(), "seen", List.of(), "failures", List.of()));
   }
 
   private static Map<String, Object> asMap(RouteFailure failure, boolean texts) {

@@ -235,6 +235,16 @@ final class ScopeSnapshot {
     return "{}";
   }
 
+  /** Adds the exchanges at work of all servers on the page. */
+  void addTo(RouteExchanges exchanges) {
+    if (!isSample()) exchanges.add(nanos, timeMillis, RoutesPanel.servers(options.panels), rows);
+  }
+
+  /** Returns the exchanges of a route of a server that are at work, as JSON objects. */
+  List<Map<String, Object>> exchangesAtWork(String server, String route) {
+    return RouteExchanges.atWork(server, route, rows, timeMillis);
+  }
+
   private Map<String, Object> asMap(ActorStats.ActorFailure failure) {
     var map = JsonText.object("time", failure.time(), "type", failure.type(), "stack", failure.stack());
     if (options.messageTexts) failure.message().ifPresent(text -> map.put("message", text));

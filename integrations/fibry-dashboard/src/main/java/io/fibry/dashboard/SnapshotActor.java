@@ -41,7 +41,7 @@ final class SnapshotActor {
   /** Asks for an actor with the stack of its handler, as JSON. */
   record ActorRequest(String scopeNames, String name) implements SnapshotMessage, Request<ActorRequest, String> {}
 
-  /** Asks for the last failures of a route, as JSON. */
+  /** Asks for the exchanges of a route at work and for its last failures, as JSON. */
   record RouteRequest(String panel, String route) implements SnapshotMessage, Request<RouteRequest, String> {}
 
   record ViewerJoined(Actor<String> viewer) implements SnapshotMessage {}
@@ -57,6 +57,7 @@ final class SnapshotActor {
   private final ProcessPauses pauses;
   private final TotalsHistory history = new TotalsHistory();
   private final ActorHistories histories = new ActorHistories();
+  private final RouteExchanges exchanges = new RouteExchanges();
   private final Deque<Long> sampleNanos = new ArrayDeque<>(); // how long the last samples took
   private int viewers;
   private Optional<ScopeSnapshot> lastSnapshot = Optional.empty();
@@ -89,7 +90,7 @@ final class SnapshotActor {
       case ActorRequest request -> context.reply(request,
           snapshot().actorJson(request.scopeNames, request.name, histories));
       case RouteRequest request -> context.reply(request,
-          RoutesPanel.failuresJson(options.panels, request.panel, request.route, options.messageTexts));
+          RoutesPanel.detailsJson(options, request.panel, request.route, snapshot(), exchanges));
       case ViewerJoined(var viewer) -> join(viewer, context);
       case SnapshotSignal.TICK -> tick(context);
       case SnapshotSignal.VIEWER_LEFT -> viewers--;
@@ -159,5 +160,6 @@ final class SnapshotActor {
     lastSnapshot = Optional.of(snapshot);
     history.add(now, snapshot.report());
     histories.add(now, snapshot.problemRows());
+    snapshot.addTo(exchanges);
   }
 }

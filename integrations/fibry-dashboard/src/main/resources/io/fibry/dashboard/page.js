@@ -579,22 +579,42 @@ async function showDetails() {
   for (const id of ['actor-stacks', 'histories']) byId(id).hidden = isRoute;
   byId('route-failures').hidden = !isRoute;
   set(byId('details-name'), wanted.route ?? wanted.name);
-  if (isRoute) showRouteFailures(wanted, found.failures);
+  if (isRoute) showRoute(wanted, found);
   else showActor(wanted, found);
 }
 
 const HIDDEN_TEXTS = 'Texts of exceptions are hidden; the option withMessageContents() shows them.';
 
-/** Shows the last failures of a route: of the statuses 503, 504, and others of 500 or above. */
-function showRouteFailures(wanted, failures) {
+const RECENT = 60_000; // milliseconds for which a failure is red
+const isRecent = failure => statistics.time - Date.parse(failure.time) < RECENT;
+
+/** Returns a line for an exchange: since when it is at work, the actor that it awaits, and the line of the user's code. */
+function exchangeText(exchange, isAtWork) {
+  const call = ownCall(exchange.stack);
+  return (isAtWork ? `at work for ${duration(exchange.millis)}` : `seen at work for ${duration(exchange.millis)} at ${clock(exchange.time)}`)
+    + ` · ${exchange.connection}` + (exchange.awaits ? ` · waits for '${exchange.awaits}'` : '') + (call ? ' · at ' + call : '');
+}
+
+/** Returns the elements for the exchanges of a route at work, and for the longest that were seen within the last minute. */
+function exchangeElements(route, found) {
+  const rows = [...found.atWork.map(exchange => exchangeText(exchange, true)), ...found.seen.map(exchange => exchangeText(exchange, false))];
+  const times = route?.p99Range && route.p99Range[0] !== null
+    ? [made('p', '', `99 % of the recent successes within ${span(route.p99Range)}, the longest ${maximum(route.maxRange)}`)] : [];
+  return [...times, ...(rows.length ? rows.map(text => made('p', '', text)) : [made('p', 'muted', 'no exchange is at work')])];
+}
+
+/** Shows the exchanges of a route, and its last failures: of the statuses 503, 504, and others of 500 or above. */
+function showRoute(wanted, found) {
+  const {failures} = found;
   const route = statistics.panels.find(panel => panel.routes && panel.title === wanted.panel)?.routes
     .find(other => other.route === wanted.route);
   const counts = route ? `${number(route.serverErrors)} 5xx · ${number(route.unavailable)} 503 · ${number(route.timedOut)} 504` : '';
   set(byId('details-state'), [wanted.panel, route?.problems ? '▲ ' + routeProblems(route) : '', counts].filter(Boolean).join(' · '));
-  const said = JSON.stringify(failures);
+  const isSlow = ['slow', 'stuck'].some(problem => route?.problems?.includes(problem));
+  const said = JSON.stringify([found, isSlow, failures.map(isRecent), route?.p99Range, route?.maxRange]);
   if (byId('route-failures').dataset.said === said) return; // so that selected text stays selected
   byId('route-failures').dataset.said = said;
-  byId('route-failures').replaceChildren(...(failures.length ? failures.flatMap(failure => {
+  const elementsOf = shown => shown.flatMap(failure => {
     const call = ownCall(failure.stack);
     const text = `last ${failure.status} at ${clock(failure.time)}: ${failure.type}`
       + (failure.message === undefined ? '' : ': ' + failure.message) + (call ? ' · at ' + call : '')
@@ -602,8 +622,13 @@ function showRouteFailures(wanted, failures) {
     const stack = made('pre', '', failure.stack.length ? frames(failure.stack) : 'the exception has no stack');
     stack.tabIndex = 0;
     stack.setAttribute('aria-label', 'Stack of the exception');
-    return [made('p', 'bad', text), stack];
-  }) : [made('p', 'muted', 'no exception has caused a status of 500 or above')]));
+    return [made('p', isRecent(failure) ? 'bad' : 'muted', text), stack];
+  });
+  const recent = elementsOf(failures.filter(isRecent));
+  const exchanges = exchangeElements(route, found);
+  byId('route-failures').replaceChildren(...(isSlow ? [...exchanges, ...recent] : [...recent, ...exchanges]),
+    ...elementsOf(failures.filter(failure => !isRecent(failure))),
+    ...(failures.length ? [] : [made('p', 'muted', 'no exception has caused a status of 500 or above')]));
   if (failures.length && !statistics.texts) byId('route-failures').append(made('p', 'muted', HIDDEN_TEXTS));
 }
 

@@ -68,10 +68,11 @@ class ActorsPageTest extends PageFixture {
     // in one script, because the server sends a snapshot each second
     assertEquals("△ 1 failure, last 40 s ago: printer|warn|app – Fibry dashboard|"
         + "△ 1 failure, last TIME · idle|warn",
-        chromium.value("(show({...statistics, recentFailures: {...statistics.recentFailures, millisAgo: 49999, lastAt: undefined}, "
-            + "rows: [{...statistics.rows[0], failedMillisAgo: 49999, doing: 'idle'}]}), [byId('alarm').innerText, "
-            + "byId('alarm').className, document.title, byId('rows').rows[1].cells[2].innerText, "
-            + "byId('rows').rows[1].cells[2].className].join('|'))")
+        chromium.value(
+            "(show({...statistics, recentFailures: {...statistics.recentFailures, millisAgo: 49999, lastAt: undefined}, "
+                + "rows: [{...statistics.rows[0], failedMillisAgo: 49999, doing: 'idle'}]}), [byId('alarm').innerText, "
+                + "byId('alarm').className, document.title, byId('rows').rows[1].cells[2].innerText, "
+                + "byId('rows').rows[1].cells[2].className].join('|'))")
             .replaceFirst("last (20[-0-9]+ )?[0-9:]{8} ", "last TIME "));
     assertEquals("△ 3 failures in 70 s of 2 actors, just now: printer|"
         + "▲ 1 stuck: till · 3 failures in 70 s of 2 actors, just now: printer",

@@ -221,10 +221,11 @@ class PageTest extends PageFixture {
     show("");
     printer.sendMessage("x");
     chromium.until("statistics.rows.some(row => row.name === 'printer' && row.failed === 1)");
-    assertEquals("▲ failing: 3 failures in 70 s, last seen TIME · idle,bad", chromium.value("does({...statistics.rows[0], "
-        + "doing: 'idle', problems: ['failing', 'failed'], recentFailures: 3, failedInMillis: 61000, "
-        + "failedMillisAgo: 45000, failedAt: undefined})")
-        .replaceFirst("last seen (20[-0-9]+ )?[0-9:]{8} ", "last seen TIME "));
+    assertEquals("▲ failing: 3 failures in 70 s, last seen TIME · idle,bad",
+        chromium.value("does({...statistics.rows[0], "
+            + "doing: 'idle', problems: ['failing', 'failed'], recentFailures: 3, failedInMillis: 61000, "
+            + "failedMillisAgo: 45000, failedAt: undefined})")
+            .replaceFirst("last seen (20[-0-9]+ )?[0-9:]{8} ", "last seen TIME "));
     assertEquals("true", chromium.value("does(statistics.rows.find(row => row.name === 'printer'))[0]"
         + ".includes(', last ' + clock(statistics.rows.find(row => row.name === 'printer').failedAt) + ' ')"));
 

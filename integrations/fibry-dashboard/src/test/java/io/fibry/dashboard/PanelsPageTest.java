@@ -210,7 +210,7 @@ class PanelsPageTest extends PageFixture {
     assertEquals("GET /broken", chromium.value("byId('details-name').innerText"));
     assertTrue(
         chromium.value("byId('details-state').innerText").matches("api( · ▲ failing.*)? · 1 5xx · 0 503 · 0 504"));
-    var text = chromium.value("byId('route-failures').firstChild.innerText");
+    var text = chromium.value("document.querySelector('#route-failures .bad').innerText");
     assertTrue(text.matches("last 502 at (20[-0-9]+ )?[0-9:]{8}: io\\.fibry\\.net\\.HttpException · at "
         + "io\\.fibry\\.dashboard\\.PanelsPageTest\\..*\\(PanelsPageTest\\.java:\\d+\\) "
         + "· failure [0-9a-f]{8} in the log"), text);
@@ -219,9 +219,33 @@ class PanelsPageTest extends PageFixture {
 
     chromium.value("[...document.querySelectorAll('.routes .name')].find(name => name.textContent === 'GET /orders')"
         + ".click()");
-    chromium.until("byId('route-failures').innerText === 'no exception has caused a status of 500 or above'");
+    chromium.until("byId('route-failures').innerText.includes('no exchange is at work') "
+        + "&& byId('route-failures').innerText.endsWith('no exception has caused a status of 500 or above')");
     chromium.value("dispatchEvent(new KeyboardEvent('keydown', {key: 'Escape'}))");
     assertEquals("true,0", chromium.value("[byId('details').hidden, document.querySelectorAll('tr.selected').length]"));
+  }
+
+  @Test
+  void detailsOfSlowRouteBeginWithItsExchangesAndOldFailureIsNotRed() throws Exception {
+    show();
+
+    // in one script, because the server sends a snapshot each second
+    var texts = chromium.value("(() => { const route = statistics.panels[0].routes[0]; Object.assign(route, "
+        + "{problems: ['slow'], p99Range: [1000, 2500], maxRange: [1000, 2500]}); selected = {panel: 'api', "
+        + "route: route.route}; const stack = ['java.base/java.lang.Thread.sleep(Thread.java:1)', 'app//Shop.ask("
+        + "Shop.java:55)']; const failure = {status: 504, type: 'E', stack}; const shown = () => (showRoute(selected, "
+        + "{atWork: [{connection: 'web/7', millis: 1300, awaits: 'stock', stack}], seen: [{connection: 'web/2', "
+        + "millis: 2400, time: 0, stack}], failures: [{...failure, time: statistics.time - 59000}, {...failure, "
+        + "time: statistics.time - 200000}].map(f => ({...f, time: new Date(f.time).toISOString()}))}), "
+        + "[...byId('route-failures').querySelectorAll('p')].map(p => p.className + ':' + p.innerText)); "
+        + "const slow = shown(); route.problems = ['timing out']; return [...slow, shown()[0]].join('\\n'); })()");
+    assertEquals(":99 % of the recent successes within 1–2.5 s, the longest ≤ 2.5 s|"
+        + ":at work for 1.3 s · web/7 · waits for 'stock' · at Shop.ask(Shop.java:55)|"
+        + ":seen at work for 2.4 s at TIME · web/2 · at Shop.ask(Shop.java:55)|"
+        + "bad:last 504 at TIME: E · at Shop.ask(Shop.java:55)|muted:last 504 at TIME: E · at Shop.ask(Shop.java:55)|"
+        + "muted:Texts of exceptions are hidden; the option withMessageContents() shows them.|"
+        + "bad:last 504 at TIME: E · at Shop.ask(Shop.java:55)",
+        texts.replaceAll("([0-9]{4}-[-0-9]+ )?[0-9]{2}:[0-9]{2}:[0-9]{2}", "TIME").replace('\n', '|'));
   }
 
   @Test

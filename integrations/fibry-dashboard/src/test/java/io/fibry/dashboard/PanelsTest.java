@@ -123,7 +123,8 @@ class PanelsTest {
           + "\"maxWorkMillis\":0,\"upgraded\":0,\"successful\":3,.*\"p50Millis\":[0-9.]+,"
           + "\"p50Range\":\\[[0-9.]+,[0-9.]+],\"p99Millis\":[0-9.]+,.*\"openWebSockets\":0},.*"), text);
       assertTrue(text.matches("(?s).*GET /broken\",[^}]*\"serverErrors\":1,\"timedOut\":0,\"unavailable\":0,[^}]*"
-          + "\"problems\":\\[\"failing\"],\"lastMillisAgo\":\\{\"failing\":0},\"lastAt\":\\{\"failing\":\"20[^\"]+\"}}.*"), text);
+          + "\"problems\":\\[\"failing\"],\"lastMillisAgo\":\\{\"failing\":0},\"lastAt\":\\{\"failing\":\"20[^\"]+\"}}.*"),
+          text);
       assertTrue(text.matches("(?s).*GET /busy\",[^}]*\"serverErrors\":0,\"timedOut\":0,\"unavailable\":1,[^}]*"
           + "\"problems\":\\[\"unavailable\"],\"lastMillisAgo\":\\{\"unavailable\":0},"
           + "\"lastAt\":\\{\"unavailable\":\"20[^\"]+\"}}.*"), text);
@@ -142,13 +143,17 @@ class PanelsTest {
         var open = Dashboard.open(scope, 0, options -> options.withRoutes("api", server).withMessageContents())) {
       var text = Web.get(dashboard.port(), "/route?panel=api&route=GET%20/broken");
 
-      assertTrue(text.matches("(?s).*\\{\"failures\":\\[\\{\"time\":\"20[-0-9]+T[:.0-9]+Z\",\"status\":502,"
-          + "\"type\":\"io.fibry.net.HttpException\",\"stack\":\\[\"[^\"]*PanelsTest.java:.*],"
-          + "\"number\":\"[0-9a-f]{8}\"}]}\\s*"), text);
+      assertTrue(text.matches(
+          "(?s).*\\{\"atWork\":\\[],\"seen\":\\[],\"failures\":\\[\\{\"time\":\"20[-0-9]+T[:.0-9]+Z\",\"status\":502,"
+              + "\"type\":\"io.fibry.net.HttpException\",\"stack\":\\[\"[^\"]*PanelsTest.java:.*],"
+              + "\"number\":\"[0-9a-f]{8}\"}]}\\s*"),
+          text);
       var shownText = Web.get(open.port(), "/route?panel=api&route=GET%20/busy");
       assertTrue(shownText.matches("(?s).*\"status\":503,[^}]*],\"message\":\"for a test\"}]}\\s*"), shownText);
       for (var query : List.of("", "?panel=api&route=GET%20/unknown", "?panel=other&route=GET%20/broken"))
-        assertTrue(Web.get(dashboard.port(), "/route" + query).endsWith("\n{\"failures\":[]}\n"), query);
+        assertTrue(
+            Web.get(dashboard.port(), "/route" + query).endsWith("\n{\"atWork\":[],\"seen\":[],\"failures\":[]}\n"),
+            query);
     }
   }
 
@@ -171,6 +176,9 @@ class PanelsTest {
       events.event(text -> true);
       awaitStatistics(dashboard, "\"GET /slow\",[^}]*\"working\":1,[^}]*\"problems\":\\[\"stuck\"]}");
       awaitStatistics(dashboard, "\"GET /events\",[^}]*\"working\":0,");
+      var details = Web.get(dashboard.port(), "/route?panel=api&route=GET%20/slow");
+      assertTrue(details.matches("(?s).*\\{\"atWork\":\\[\\{\"connection\":\"web/\\d+\",\"millis\":\\d+,\"time\":\\d+,"
+          + "\"stack\":\\[[^]]*PanelsTest.java:[^]]*]}],\"seen\":.*"), details);
 
       gate.countDown();
       Patience.value(response);
