@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -54,9 +55,17 @@ final class ProcessPauses {
     /** Returns the last pause as a JSON object; empty if none ended within the last minute. */
     Optional<Object> recent() {
       if (!hasEndedWithin(ActorProblem.RECENT_NANOS)) return Optional.empty();
-      var last = pauses.getLast();
-      return Optional.of(JsonText.object("millis", (last.end - last.start) / 1_000_000, "millisAgo",
-          Math.max(0, now - last.end) / 1_000_000));
+      return Optional.of(asMap(pauses.getLast()));
+    }
+
+    /** Returns a JSON object for each pause that ended within the given time, the oldest first. */
+    List<Object> within(long nanos) {
+      return pauses.stream().filter(pause -> now - pause.end < nanos).<Object>map(this::asMap).toList();
+    }
+
+    private Map<String, Object> asMap(Pause pause) {
+      return JsonText.object("millis", (pause.end - pause.start) / 1_000_000, "millisAgo",
+          Math.max(0, now - pause.end) / 1_000_000);
     }
   }
 

@@ -199,10 +199,11 @@ final class ScopeSnapshot {
     return json.orElseThrow();
   }
 
-  /** Returns the text for a page that opens, which also needs the curves of the totals. */
+  /** Returns the text for a page that opens, which also needs the curves and pauses before. */
   String fullJson(TotalsHistory history) {
     var text = fullJson();
-    return text.substring(0, text.length() - 1) + ",\"history\":" + JsonText.of(history.maps(nanos)) + "}";
+    return text.substring(0, text.length() - 1) + ",\"history\":" + JsonText.of(history.maps(nanos))
+        + ",\"pauses\":" + JsonText.of(pauses.within(MAX_AGE_NANOS)) + "}";
   }
 
   /**

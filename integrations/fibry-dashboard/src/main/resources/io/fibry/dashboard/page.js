@@ -49,7 +49,7 @@ function newCurve() {
   svg.setAttribute('viewBox', '0 0 100 34');
   svg.setAttribute('preserveAspectRatio', 'none');
   svg.setAttribute('aria-hidden', 'true');
-  for (const part of ['area', 'line']) {
+  for (const part of ['area', 'line', 'pause']) {
     const path = document.createElementNS(SVG, 'path');
     path.setAttribute('class', part);
     svg.append(path);
@@ -57,13 +57,27 @@ function newCurve() {
   return svg;
 }
 
-/** Shows values that were taken at these times; by default in equal distances. */
+let pauses = []; // of the process in the last minutes: {start, end}
+
+/** Remembers the pauses of the process, as the server tells them. */
+function rememberPauses(data) {
+  for (const {millis, millisAgo} of [...data.pauses ?? [], ...data.pause ? [data.pause] : []]) {
+    const end = data.time - millisAgo;
+    if (!pauses.some(pause => Math.abs(pause.end - end) < 2000 + data.readMillis)) pauses.push({start: end - millis, end});
+  }
+  pauses = pauses.filter(pause => data.time - pause.end < WINDOW);
+}
+
+/** Shows values that were taken at these times, by default in equal distances, and in gray the pauses of the process. */
 function showCurve(svg, values, times = values.map((_, i) => i)) {
   const max = Math.max(...values) || 1;
   const step = 100 / (times.at(-1) - times[0] || 1);
   const points = values.map((y, i) => `${((times[i] - times[0]) * step).toFixed(2)},${(32 - 30 * y / max).toFixed(1)}`);
   if (points.length === 1) points.push(points[0].replace('0.00', '100'));
-  const [area, line] = svg.children;
+  const [area, line, band] = svg.children;
+  const place = time => Math.min(100, Math.max(0, (time - times[0]) * step)).toFixed(2);
+  band.setAttribute('d', pauses.filter(pause => times.length > 1 && pause.end > times[0] && pause.start < times.at(-1))
+    .map(pause => `M${place(pause.start)},0H${place(pause.end)}V34H${place(pause.start)}Z`).join(''));
   line.setAttribute('d', points.length ? 'M' + points.join('L') : '');
   area.setAttribute('d', points.length ? `M0,34L${points.join('L')}L100,34Z` : '');
 }
@@ -102,7 +116,7 @@ for (const card of cards) {
   card.curve = newCurve();
   card.history = [];
   card.number = made('p', 'value', '–');
-  if (card.hint) box.title = card.hint;
+  box.title = (card.hint ? card.hint + '. ' : '') + 'Gray: the process was paused';
   card.right = made('p', 'rate muted', card.rate ? '– per second' : '');
   card.range = made('p', 'range muted');
   box.append(made('h2', '', card.title), card.right, card.number, card.range, card.curve);
@@ -134,7 +148,7 @@ function showCard(card, data) {
 
 // ---- the alarm line
 
-const MINOR = ['blocked', 'failed']; // no alarms: another actor is the cause, or most messages succeed
+const MINOR = ['blocked', 'failed', 'paused']; // no alarms: another actor is the cause, most messages succeed, or it is over
 /** Returns whether the row has a problem that is an alarm. */
 const isUrgent = row => row.problems?.some(problem => !MINOR.includes(problem));
 const urgency = row => Object.keys(statistics.problems).indexOf(row.problems[0]);
@@ -209,16 +223,20 @@ function failureAlarms(data) {
   return [{kind: 'failed', parts: [`${counted(failures, 'failure')}${failures > 1 ? within(inMillis) : ''}${actors > 1 ? ` of ${number(actors)} actors` : ''}, ${ago(millisAgo)}: `, ...firstOf(links)]}];
 }
 
+/** Returns an item for a pause of the whole process that ended within the last minute. */
+const pauseAlarms = data => data.pause
+  ? [{kind: 'paused', parts: [`the process was paused for ${duration(data.pause.millis)}, until ${steadyClock('pause', data.pause.millisAgo)}`]}] : [];
+
 /**
  * Returns the items of the alarm line: first stalled actors and routes, then stores and nodes, other actors, and other
- * routes. At the end are blocked actors and single failures, which are no alarms.
+ * routes. At the end are blocked actors, single failures and a pause, which are no alarms.
  */
 function alarms(data) {
   const [actors, routes] = [actorAlarms(data), routeAlarms(data.panels)];
   const stalls = item => STALLS.includes(item.kind);
   return [...actors.filter(stalls), ...routes.filter(stalls), ...panelAlarms(data.panels),
     ...actors.filter(item => !stalls(item) && !isMinor(item)), ...routes.filter(item => !stalls(item)),
-    ...actors.filter(isMinor), ...failureAlarms(data)];
+    ...actors.filter(isMinor), ...failureAlarms(data), ...pauseAlarms(data)];
 }
 
 /** Shows items, whose parts are texts and links. Keeps the elements if nothing has changed, so that a link keeps the focus. */
@@ -947,6 +965,7 @@ function show(data) {
   isConnected = true;
   document.body.classList.remove('old');
   set(byId('scope'), data.scope);
+  rememberPauses(data);
   showAlarm(data);
   set(byId('status'), data.closed ? '■ this scope has closed' : '● live', data.closed ? 'quiet' : 'live');
   cards.forEach(card => showCard(card, data));

@@ -147,6 +147,17 @@ class AlarmPageTest extends PageFixture {
   }
 
   @Test
+  void pauseOfProcessIsShownWithoutAlarmAndInCharts() throws Exception {
+    var texts = chromium.value("(statistics.pause = {millis: 35000, millisAgo: 5000}, statistics.history = [120, 60, 0]"
+        + ".map(secondsAgo => ({...statistics, secondsAgo})), [[], [{problems: ['stuck']}]].flatMap(rows => ("
+        + "showRowsOf([{}, ...rows]), [" + ALARM_SCRIPT + ", byId('alarm').className])).concat(pauses.length, "
+        + "cards[3].curve.querySelector('.pause').getAttribute('d')).join('|'))");
+    assertEquals("△ the process was paused for 35 s, until TIME|warn|▲ 1 stuck: till · the process was paused for 35 s, "
+        + "until TIME|bad|1|M66.67,0H95.83V34H66.67Z",
+        texts.replaceAll("([0-9]{4}-[-0-9]+ )?[0-9]{2}:[0-9]{2}:[0-9]{2}", "TIME"));
+  }
+
+  @Test
   void recentErrorOfRouteHasItsTime() throws Exception {
     var text = chromium.value("routeProblems({route: 'x', problems: ['timing out', 'slow'], "
         + "lastMillisAgo: {'timing out': 9000, slow: 3000}, lastAt: {'timing out': '2026-01-02T03:04:05.9Z'}})");

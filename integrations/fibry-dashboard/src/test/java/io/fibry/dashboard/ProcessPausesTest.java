@@ -48,6 +48,18 @@ class ProcessPausesTest {
   }
 
   @Test
+  void pageThatOpensKnowsPausesOfLastMinutes() {
+    clock.stop(Duration.ofSeconds(11));
+    pauses.observe();
+    for (int second = 0; second < 100; second++) {
+      clock.stop(Duration.ofSeconds(1));
+      pauses.observe();
+    }
+    assertEquals("[{millis=10000, millisAgo=100000}]", "" + pauses.observe().within(101 * SECOND));
+    assertEquals("[]", "" + pauses.observe().within(100 * SECOND));
+  }
+
+  @Test
   void pausesAreSubtractedFromTimeThatContainsThem() {
     for (int i = 0; i < 3; i++) { // 10 s of work, 4 s of pause, 1 s of work
       for (int second = 0; second < 10; second++) {
