@@ -652,12 +652,18 @@ function showRoute(wanted, found) {
 
 function showActor(wanted, actor) {
   set(byId('details-state'), describe(actor));
+  const call = ownCall(actor.stack ?? []);
+  byId('stack-call').hidden = call === '';
+  set(byId('stack-call'), 'at ' + call);
   set(byId('stack'), actor.stack?.length ? frames(actor.stack) : 'no handler runs, or its stack is not known');
   const failure = actor.lastFailure;
   byId('failure').hidden = failure === undefined;
   set(byId('failure-hint'), statistics.texts ? '' : HIDDEN_TEXTS);
   if (failure) {
-    set(byId('failure-text'), `last failure at ${clock(failure.time)}: ${failure.type}` + (failure.message === undefined ? '' : ': ' + failure.message));
+    const failedCall = ownCall(failure.stack);
+    set(byId('failure-text'), `last failure at ${clock(failure.time)}: ${failure.type}`
+      + (failure.message === undefined ? '' : ': ' + failure.message) + (failedCall ? ' · at ' + failedCall : ''),
+      isRecent(failure) ? 'bad' : 'muted');
     set(byId('failure-stack'), failure.stack.length ? frames(failure.stack) : 'the exception has no stack');
   }
   showCharts(actor.history ?? [], histories.get(actorKey(wanted.scope, wanted.name))?.points ?? []);

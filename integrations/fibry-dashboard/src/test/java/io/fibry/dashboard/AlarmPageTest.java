@@ -197,6 +197,17 @@ class AlarmPageTest extends PageFixture {
   }
 
   @Test
+  void detailsBeginWithLineOfOwnCodeAndOldFailureIsNotRed() throws Exception {
+    assertEquals("false|at Shop9.askSupplier(Shop9.java:97)|bad|muted|true", chromium.value("(select({scope: 'app', "
+        + "name: 'till'}), [59000, 61000].map(millis => (showActor(selected, {...statistics.rows[0], stack: ["
+        + "'java.base@25/java.lang.Thread.sleep(Thread.java:1)', 'app//Shop9.askSupplier(Shop9.java:97)'], lastFailure: {"
+        + "time: new Date(statistics.time - millis).toISOString(), type: 'E', stack: []}}), [byId('stack-call').hidden, "
+        + "byId('stack-call').innerText, byId('failure-text').className])).flatMap(([hidden, call, style], i) => i "
+        + "? [style] : [hidden, call, style]).concat((showActor(selected, {...statistics.rows[0], stack: []}), "
+        + "byId('stack-call').hidden)).join('|'))"));
+  }
+
+  @Test
   void detailsHaveTheirButtonInFirstLineAndTellWhyTextIsHidden() throws Exception {
     chromium.value("(select({scope: 'app', name: 'till'}), showActor(selected, {...statistics.rows[0], name: 'till', "
         + "awaits: 'x'.repeat(300), doing: 'y '.repeat(300), lastFailure: {time: 0, type: 'E', stack: []}}))");

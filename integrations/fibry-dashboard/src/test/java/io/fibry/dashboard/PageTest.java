@@ -233,7 +233,8 @@ class PageTest extends PageFixture {
 
     chromium.until("byId('failure-stack').innerText.includes('PageTest.java')");
     var text = chromium.value("byId('failure-text').innerText");
-    assertTrue(text.matches("last failure at (20[-0-9]+ )?[0-9:]{8}: java.lang.IllegalStateException"), text);
+    assertTrue(text.matches("last failure at (20[-0-9]+ )?[0-9:]{8}: java.lang.IllegalStateException"
+        + " · at io.fibry.dashboard.PageTest\\..*\\(PageTest.java:\\d+\\)"), text);
     assertEquals("PageTest.java", chromium.value("byId('failure-stack').innerText.match(/PageTest.java/)[0]"));
     assertEquals("false", chromium.value("document.body.innerText.includes('hush')"));
     assertEquals("a.b.C.d(C.java:1) T$$Lambda/0x01.run(Unknown Source)", chromium.value(
