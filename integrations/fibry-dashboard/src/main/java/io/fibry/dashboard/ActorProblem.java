@@ -20,7 +20,7 @@ enum ActorProblem implements HeldProblems.Problem {
   FULL,
   /**
    * The handler has failed within the last minute, and with at least two and at least 1 % of the
-   * messages of the last one to two minutes.
+   * messages of the last 60 to 70 seconds.
    */
   FAILING,
   /** The oldest message has waited for the waiting limit or longer. */

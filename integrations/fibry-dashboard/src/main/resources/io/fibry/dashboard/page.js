@@ -296,8 +296,8 @@ function go(place) {
 const timed = (problems, key, endedMillisAgo, busyMillis, time) => problems.map(problem => problem
   + (endedMillisAgo?.[problem] !== undefined ? ' until ' + steadyClock(key + problem, endedMillisAgo[problem], time)
     : problem === 'stuck' || problem === 'blocked' ? ' since ' + steadyClock(key, busyMillis, time) : '')).join(', ');
-/** Returns the time in which recent events were counted, in steps of ten seconds, so that the text seldom changes. */
-const within = millis => ` in ${Math.ceil(millis / 10_000) * 10} s`;
+/** Returns the time in which recent events were counted, in steps of ten seconds; after a minute, it stays the same. */
+const within = millis => ` in ${millis >= 60_000 && millis < 71_000 ? 70 : Math.ceil(millis / 10_000) * 10} s`;
 const failuresOf = row => counted(row.recentFailures, 'failure') + (row.recentFailures > 1 ? within(row.failedInMillis) : '')
   + ', ' + lastTime(row.failedAt, actorKey(path(row), row.name) + 'failed', row.failedMillisAgo, row.time);
 /** Returns the exact time of the last failure, or, if it is not known, the time when the dashboard saw the failure. */

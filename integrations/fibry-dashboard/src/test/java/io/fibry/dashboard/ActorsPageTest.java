@@ -83,6 +83,14 @@ class ActorsPageTest extends PageFixture {
   }
 
   @Test
+  void periodOfCountsStaysAfterOneMinute() throws Exception {
+    show();
+
+    assertEquals("10 s, 20 s, 60 s, 70 s, 70 s, 90 s", chromium.value("[1000, 10001, 59999, 60000, 70999, 90000]"
+        + ".map(millis => within(millis).slice(4)).join(', ')"));
+  }
+
+  @Test
   void actorThatFailedOnceIsShownBelowStuckActor() throws Exception {
     scope.named("till").newActor((String text) -> {});
     show();

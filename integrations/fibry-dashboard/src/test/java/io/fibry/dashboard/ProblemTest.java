@@ -298,7 +298,16 @@ class ProblemTest {
     for (int second = 1; second <= 600; second++) { // one failure each second
       trend = trend.next(actor().withFailed(second).get(), SECOND);
       assertEquals(1_000 * trend.recentFailures(), trend.failures().periodMillis());
-      assertTrue(trend.failures().periodMillis() < 120_000, "after " + second + " s");
+      assertTrue(trend.failures().periodMillis() < 70_000, "after " + second + " s");
+    }
+  }
+
+  @Test
+  void countOfRareSamplesIsOfAtMostNinetySeconds() {
+    var trend = ActorTrend.first(actor().get());
+    for (int second = 30; second <= 600; second += 30) { // one failure each second
+      trend = trend.next(actor().withFailed(second).get(), 30 * SECOND);
+      assertEquals(Math.min(second, 60), trend.recentFailures());
     }
   }
 
@@ -337,7 +346,7 @@ class ProblemTest {
     for (int second = 1; second <= 600; second++) { // one failure and ten successes each ten seconds
       trend = trend.next(actor().withHandled(second).withFailed(second / 10).get(), SECOND);
       long failures = trend.recentFailures();
-      if (second >= 60 && (failures < 6 || failures > 12)) assertEquals("6 to 12 failures", failures + " failures");
+      if (second >= 60 && (failures < 6 || failures > 7)) assertEquals("6 to 7 failures", failures + " failures");
     }
     var stats = actor().withHandled(600).withFailed(60).get();
     for (int second = 1; second < 60; second++) {
