@@ -500,6 +500,14 @@ byId('rows').addEventListener('click', event => {
   showRows();
 });
 
+/** Returns how many actors the table shows. An actor in a folded group is shown by the line of its group. */
+function shownActors(rows) {
+  const folded = statistics.groups.reduce((all, group) => all + group.actors, 0);
+  const [single, all] = [rows.filter(row => row.group === undefined).length, statistics.actors - folded];
+  return (single < all ? `the ${number(single)} busiest of ${number(all)}` : `${number(statistics.actors)} in ${counted(statistics.scopes.length, 'scope')}`)
+    + (folded ? ` · ${number(folded)} ${single < all ? 'others' : 'of them'} in groups` : '');
+}
+
 function showRows() {
   if (!statistics) return;
   const rows = filtered ?? statistics.rows;
@@ -507,9 +515,7 @@ function showRows() {
   const body = byId('rows');
   all.forEach((line, i) => showLine(body.rows[i] ?? newLine(), line));
   while (body.rows.length > all.length) body.lastChild.remove();
-  set(byId('shown'), filtered ? `${number(rows.length)} found`
-    : rows.length < statistics.actors ? `the ${number(rows.length)} busiest of ${number(statistics.actors)}`
-    : `${number(rows.length)} in ${statistics.scopes.length} ${statistics.scopes.length === 1 ? 'scope' : 'scopes'}`);
+  set(byId('shown'), filtered ? `${number(rows.length)} found` : shownActors(rows));
   const most = statistics.rows.reduce((a, b) => (b.restarted ?? 0) > (a.restarted ?? 0) ? b : a, {});
   const name = most.restarted ? `, of ${most.name} ${number(most.restarted)}` : '';
   set(byId('restarts'), [statistics.restarted ? counted(statistics.restarted, 'restart') + name : '',

@@ -91,6 +91,40 @@ class ActorsPageTest extends PageFixture {
   }
 
   @Test
+  void foldedActorsAreNoneOfBusiestActors() throws Exception {
+    scope.named("till").newActor((String text) -> {});
+    show();
+
+    // in one script, because the server sends a snapshot each second
+    assertEquals("646 in 1 scope · 430 of them in groups|the 216 busiest of 470 · 430 others in groups|216 in 1 scope",
+        chromium.value("[[646, 430], [900, 430], [216, 0]].map(([actors, folded]) => (show({...statistics, actors, "
+            + "groups: folded ? [{scope: 0, name: 'web/*', kind: 'FIBER', actors: folded, working: 0, waiting: 0, "
+            + "handled: 3, perSecond: 0, failed: 0, refused: 0, dropped: 0}] : [], rows: Array.from({length: folded "
+            + "? 500 : 216}, (_, i) => ({...statistics.rows[0], name: 'a' + i, group: i < 216 ? undefined : 0}))}), "
+            + "byId('shown').innerText)).join('|')"));
+  }
+
+  @Test
+  void textsOfRowsOnPhoneHaveSpaceBetweenThem() throws Exception {
+    scope.named("till").newActor((String text) -> {});
+    chromium.setSize(390, 844);
+    show();
+    chromium.until("innerWidth === 390");
+
+    // in one script, because the server sends a snapshot each second
+    assertEquals("", chromium.value("(show({...statistics, rows: [{name: 'welcomer', doing: 'idle', problems: undefined}, "
+        + "{name: 'archive', problems: ['backlogged'], busyMillis: 120000, waiting: 3, oldestMillis: 120000}]"
+        + ".map(row => ({...statistics.rows[0], group: undefined, ...row}))}), [...byId('rows').rows].flatMap(tr => { const "
+        + "texts = [...tr.cells].map(cell => { const range = document.createRange(); range.selectNodeContents(cell); "
+        + "return {text: cell.innerText, box: range.getBoundingClientRect()}; }).filter(cell => cell.text && "
+        + "cell.box.width); return texts.flatMap((a, i) => texts.slice(i + 1).filter(b => a.box.top < b.box.bottom "
+        + "&& b.box.top < a.box.bottom && !(a.box.right + 8 <= b.box.left || b.box.right + 8 <= a.box.left) "
+        + "&& !b.text.startsWith('○')).map(b => a.text + ' ' + b.text)).concat([...tr.querySelectorAll('.name')]"
+        + ".filter(name => name.parentElement.scrollWidth > name.parentElement.clientWidth).map(name => name.innerText)); "
+        + "}).join('|'))"));
+  }
+
+  @Test
   void actorThatFailedOnceIsShownBelowStuckActor() throws Exception {
     scope.named("till").newActor((String text) -> {});
     show();
