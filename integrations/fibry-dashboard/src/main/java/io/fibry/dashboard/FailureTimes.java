@@ -10,8 +10,8 @@ import java.util.function.Predicate;
 /**
  * The exact times of the last failures of a route, by the problem that they cause. A sample sees
  * only later that a count has risen. A handler may also set a status without an exception, whose
- * time the server does not know. Then the older time is removed, because it is not that of the last
- * failure. Immutable.
+ * time the server does not know. Such a status removes the older time, because the last failure is
+ * newer. Immutable.
  *
  * @param newest the newest failures that the server knew in the last sample
  * @param last the times of the last failures, as far as they are known

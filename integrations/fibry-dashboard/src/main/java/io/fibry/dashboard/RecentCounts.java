@@ -6,7 +6,7 @@ import java.util.List;
 
 /**
  * The recent rises of two counts of an actor, from its last event on for one minute. Both are
- * counted since the oldest of up to eight base lines, of which a new one is set each ten seconds.
+ * counted since the oldest of up to eight base lines, which are nine to ten seconds apart.
  * The rises are of the last 60 to 70 seconds, plus a sample if samples are rarer, and include the
  * last event. So a count that stays as high does not fall to its half when a base line is replaced.
  * Immutable.

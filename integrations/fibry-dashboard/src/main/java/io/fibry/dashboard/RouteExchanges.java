@@ -84,7 +84,7 @@ final class RouteExchanges {
         .map(SeenExchange::asMap).toList();
   }
 
-  /** Returns the longest exchanges of a route that earlier snapshots of the last minute have seen. */
+  /** Returns the longest exchanges of a route that snapshots of the last minute have seen. */
   List<Map<String, Object>> seen(String server, String route, long nowNanos) {
     return seenByRoute.getOrDefault(key(server, route), List.of()).stream()
         .filter(exchange -> exchange.nanos < nowNanos).map(SeenExchange::asMap).toList();

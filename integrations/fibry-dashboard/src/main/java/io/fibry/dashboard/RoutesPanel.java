@@ -84,8 +84,8 @@ record RoutesPanel(String title, HttpServer server) implements Panel {
   }
 
   /**
-   * Returns the exchanges of a route at work, those that earlier snapshots have seen, and its last
-   * failures, the newest first, as JSON.
+   * Returns the exchanges of a route, at work or seen by earlier snapshots, and its last failures,
+   * the newest first, as JSON.
    *
    * @param title the title of the panel with the route
    */

@@ -112,16 +112,17 @@ class ActorsPageTest extends PageFixture {
     chromium.until("innerWidth === 390");
 
     // in one script, because the server sends a snapshot each second
-    assertEquals("", chromium.value("(show({...statistics, rows: [{name: 'welcomer', doing: 'idle', problems: undefined}, "
-        + "{name: 'archive', problems: ['backlogged'], busyMillis: 120000, waiting: 3, oldestMillis: 120000}]"
-        + ".map(row => ({...statistics.rows[0], group: undefined, ...row}))}), [...byId('rows').rows].flatMap(tr => { const "
-        + "texts = [...tr.cells].map(cell => { const range = document.createRange(); range.selectNodeContents(cell); "
-        + "return {text: cell.innerText, box: range.getBoundingClientRect()}; }).filter(cell => cell.text && "
-        + "cell.box.width); return texts.flatMap((a, i) => texts.slice(i + 1).filter(b => a.box.top < b.box.bottom "
-        + "&& b.box.top < a.box.bottom && !(a.box.right + 8 <= b.box.left || b.box.right + 8 <= a.box.left) "
-        + "&& !b.text.startsWith('○')).map(b => a.text + ' ' + b.text)).concat([...tr.querySelectorAll('.name')]"
-        + ".filter(name => name.parentElement.scrollWidth > name.parentElement.clientWidth).map(name => name.innerText)); "
-        + "}).join('|'))"));
+    assertEquals("",
+        chromium.value("(show({...statistics, rows: [{name: 'welcomer', doing: 'idle', problems: undefined}, "
+            + "{name: 'archive', problems: ['backlogged'], busyMillis: 120000, waiting: 3, oldestMillis: 120000}]"
+            + ".map(row => ({...statistics.rows[0], group: undefined, ...row}))}), [...byId('rows').rows].flatMap(tr => { const "
+            + "texts = [...tr.cells].map(cell => { const range = document.createRange(); range.selectNodeContents(cell); "
+            + "return {text: cell.innerText, box: range.getBoundingClientRect()}; }).filter(cell => cell.text && "
+            + "cell.box.width); return texts.flatMap((a, i) => texts.slice(i + 1).filter(b => a.box.top < b.box.bottom "
+            + "&& b.box.top < a.box.bottom && !(a.box.right + 8 <= b.box.left || b.box.right + 8 <= a.box.left) "
+            + "&& !b.text.startsWith('○')).map(b => a.text + ' ' + b.text)).concat([...tr.querySelectorAll('.name')]"
+            + ".filter(name => name.parentElement.scrollWidth > name.parentElement.clientWidth).map(name => name.innerText)); "
+            + "}).join('|'))"));
   }
 
   @Test

@@ -152,8 +152,9 @@ class AlarmPageTest extends PageFixture {
         + ".map(secondsAgo => ({...statistics, secondsAgo})), [[], [{problems: ['stuck']}]].flatMap(rows => ("
         + "showRowsOf([{}, ...rows]), [" + ALARM_SCRIPT + ", byId('alarm').className])).concat(pauses.length, "
         + "cards[3].curve.querySelector('.pause').getAttribute('d')).join('|'))");
-    assertEquals("△ the process was paused for 35 s, until TIME|warn|▲ 1 stuck: till · the process was paused for 35 s, "
-        + "until TIME|bad|1|M66.67,0H95.83V34H66.67Z",
+    assertEquals(
+        "△ the process was paused for 35 s, until TIME|warn|▲ 1 stuck: till · the process was paused for 35 s, "
+            + "until TIME|bad|1|M66.67,0H95.83V34H66.67Z",
         texts.replaceAll("([0-9]{4}-[-0-9]+ )?[0-9]{2}:[0-9]{2}:[0-9]{2}", "TIME"));
   }
 
@@ -200,7 +201,7 @@ class AlarmPageTest extends PageFixture {
   void detailsBeginWithLineOfOwnCodeAndOldFailureIsNotRed() throws Exception {
     assertEquals("false|at Shop9.askSupplier(Shop9.java:97)|bad|muted|true", chromium.value("(select({scope: 'app', "
         + "name: 'till'}), [59000, 61000].map(millis => (showActor(selected, {...statistics.rows[0], stack: ["
-        + "'java.base@25/java.lang.Thread.sleep(Thread.java:1)', 'app//Shop9.askSupplier(Shop9.java:97)'], lastFailure: {"
+        + "'java.base@25/java.lang.Object.wait(Object.java:1)', 'app//Shop9.askSupplier(Shop9.java:97)'], lastFailure: {"
         + "time: new Date(statistics.time - millis).toISOString(), type: 'E', stack: []}}), [byId('stack-call').hidden, "
         + "byId('stack-call').innerText, byId('failure-text').className])).flatMap(([hidden, call, style], i) => i "
         + "? [style] : [hidden, call, style]).concat((showActor(selected, {...statistics.rows[0], stack: []}), "

@@ -119,7 +119,7 @@ class PageTest extends PageFixture {
     }
     assertTrue(scope.awaitQuiescence(Patience.LONG));
     show("");
-    assertEquals("the 500 busiest of 600", chromium.value("byId('shown').innerText"));
+    assertEquals("600 in 1 scope · 600 of them in groups", chromium.value("byId('shown').innerText"));
 
     chromium.value("columns[5].button.click()");
     assertEquals("▸ actor-*", chromium.value("[...byId('rows').rows].at(-1).cells[0].firstChild.textContent"));

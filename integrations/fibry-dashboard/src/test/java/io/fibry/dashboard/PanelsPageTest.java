@@ -232,7 +232,7 @@ class PanelsPageTest extends PageFixture {
     // in one script, because the server sends a snapshot each second
     var texts = chromium.value("(() => { const route = statistics.panels[0].routes[0]; Object.assign(route, "
         + "{problems: ['slow'], p99Range: [1000, 2500], maxRange: [1000, 2500]}); selected = {panel: 'api', "
-        + "route: route.route}; const stack = ['java.base/java.lang.Thread.sleep(Thread.java:1)', 'app//Shop.ask("
+        + "route: route.route}; const stack = ['java.base/java.lang.Object.wait(Object.java:1)', 'app//Shop.ask("
         + "Shop.java:55)']; const failure = {status: 504, type: 'E', stack}; const shown = () => (showRoute(selected, "
         + "{atWork: [{connection: 'web/7', millis: 1300, awaits: 'stock', stack}], seen: [{connection: 'web/2', "
         + "millis: 2400, time: 0, stack}], failures: [{...failure, time: statistics.time - 59000}, {...failure, "
