@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
@@ -88,16 +89,17 @@ record RoutesPanel(String title, HttpServer server) implements Panel {
    * the newest first, as JSON.
    *
    * @param title the title of the panel with the route
+   * @param texts whether the texts of exceptions may be shown
+   * @param exchanges returns the exchanges of the route at the server with this name
    */
-  static String detailsJson(DashboardOptions options, String title, String route, ScopeSnapshot snapshot,
-      RouteExchanges exchanges) {
-    for (var panel : options.panels)
+  static String detailsJson(List<Panel> panels, String title, String route, boolean texts,
+      Function<String, Map<String, Object>> exchanges) {
+    for (var panel : panels)
       if (panel instanceof RoutesPanel routes && routes.title.equals(title)) {
-        var server = routes.server.name();
-        return JsonText.of(JsonText.object("atWork", snapshot.exchangesAtWork(server, route), "seen",
-            exchanges.seen(server, route, snapshot.nanos()), "failures", routes.server.lastFailures().stream()
-                .filter(failure -> failure.route().equals(route))
-                .map(failure -> asMap(failure, options.messageTexts)).toList()));
+        var map = exchanges.apply(routes.server.name());
+        map.put("failures", routes.server.lastFailures().stream().filter(failure -> failure.route().equals(route))
+            .map(failure -> asMap(failure, texts)).toList());
+        return JsonText.of(map);
       }
     return JsonText.of(JsonText.object("atWork", List.of(), "seen", List.of(), "failures", List.of()));
   }

@@ -89,12 +89,18 @@ final class SnapshotActor {
           request.filter.isEmpty() ? snapshot().fullJson() : snapshot().filteredJson(request.filter));
       case ActorRequest request -> context.reply(request,
           snapshot().actorJson(request.scopeNames, request.name, histories));
-      case RouteRequest request -> context.reply(request,
-          RoutesPanel.detailsJson(options, request.panel, request.route, snapshot(), exchanges));
+      case RouteRequest request -> context.reply(request, routeJson(request.panel, request.route));
       case ViewerJoined(var viewer) -> join(viewer, context);
       case SnapshotSignal.TICK -> tick(context);
       case SnapshotSignal.VIEWER_LEFT -> viewers--;
     }
+  }
+
+  private String routeJson(String panel, String route) {
+    var snapshot = snapshot();
+    return RoutesPanel.detailsJson(options.panels, panel, route, options.messageTexts,
+        server -> JsonText.object("atWork", snapshot.exchangesAtWork(server, route), "seen",
+            exchanges.seen(server, route, snapshot.nanos())));
   }
 
   private void join(Actor<String> viewer, ActorContext<SnapshotMessage> context) {

@@ -13,4 +13,9 @@ class ArchitectureTest extends ArchitectureRules {
     return Map.ofEntries(
         entry("io.fibry.dashboard", Set.of("Dashboard", "DashboardOptions")));
   }
+
+  @Override
+  protected Map<String, Integer> largePackages() {
+    return Map.of("io.fibry.dashboard", 30);
+  }
 }
