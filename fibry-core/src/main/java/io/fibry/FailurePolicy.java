@@ -101,8 +101,8 @@ public final class FailurePolicy {
 
   /**
    * {@return a policy that logs a failure and continues with the next message; this is the default
-   * of actors} Failures with the same class and line of code are logged at most once per second,
-   * with the number of the omitted failures.
+   * of actors} Failures with the same class and stack are logged at most once per second, with the
+   * number of the omitted failures.
    */
   public static FailurePolicy resume() {
     return unmodified(Kind.RESUME);

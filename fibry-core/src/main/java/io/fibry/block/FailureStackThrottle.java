@@ -5,14 +5,23 @@ import java.util.Optional;
 
 /**
  * Allows the stack of equal failures to be logged at most once a second. Failures are equal if they
- * have the same class and come from the same line of code. Thread-safe.
+ * and their causes have the same classes and the same frames, besides those below the handler.
+ * Thread-safe.
  */
 public final class FailureStackThrottle {
   private final FailureLog log = new FailureLog();
 
   /** Returns whether to log the stack of this failure now. */
   public boolean isDue(Throwable failure) {
-    return log.admit(failure, System.nanoTime()) != FailureLog.OMITTED;
+    return isDue(failure, "");
+  }
+
+  /**
+   * Returns whether to log the stack of this failure now. Failures of other origins, such as
+   * routes, are not equal.
+   */
+  public boolean isDue(Throwable failure, String origin) {
+    return log.admit(failure, origin, System.nanoTime()) != FailureLog.OMITTED;
   }
 
   /**

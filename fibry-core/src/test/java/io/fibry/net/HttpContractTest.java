@@ -227,19 +227,54 @@ class HttpContractTest {
       throw new IllegalStateException("no luck");
     });
     open("FIBER", routes -> routes.text("/ask", exchange -> actor.ask("x") + ""));
-    try (var logged = new Logged()) {
-      assertEquals(500, code("/ask"));
-      Patience.eventually(() -> logged.text().contains("actor 'asked' failed at"));
-
-      var text = logged.text();
-      assertEquals(2, text.split("\njava.lang.IllegalStateException: no luck\n\tat ", -1).length, text);
-      assertTrue(text.contains(" of GET /ask was answered 500"), text);
-      assertTrue(text.contains("; the entry of actor 'asked' has the stack: java.lang.IllegalStateException: no luck")
-          || text.matches("(?s).*actor 'asked' failed at \"x\"; it continues; the entry of failure [0-9a-f]{8} has "
-              + "the stack: java.lang.IllegalStateException: no luck.*"),
-          text);
+    try {
+      Patience.eventually(() -> { // on a slow machine, the second entry may come more than a second later
+        try (var logged = new Logged()) {
+          assertEquals(500, codeUnchecked("/ask"));
+          Patience.eventually(() -> logged.text().contains("actor 'asked' failed at"));
+          var text = logged.text();
+          assertTrue(text.contains(" of GET /ask was answered 500"), text);
+          return text.split("\njava.lang.IllegalStateException: no luck\n\tat ", -1).length == 2
+              && (text.contains("; the entry of actor 'asked' has the stack: java.lang.IllegalStateException: no luck")
+                  || text.matches("(?s).*actor 'asked' failed at \"x\"; it continues; the entry of failure [0-9a-f]{8} "
+                      + "has the stack: java.lang.IllegalStateException: no luck.*"));
+        }
+      });
     } finally {
       actor.close();
+    }
+  }
+
+  /** The library throws all time-outs at the same line. */
+  @Promise("27.2")
+  @Test
+  void timeOutOfOtherLineIsLoggedWithStack() throws Exception {
+    open("FIBER", routes -> routes.text("/late/{actor}", exchange -> {
+      if (exchange.path("actor").equals("db")) throw askTimeout();
+      throw askTimeout();
+    }));
+    assertStackIsLogged("/late/stock", "io.fibry.AskTimeoutException");
+    assertStackIsLogged("/late/db", "io.fibry.AskTimeoutException");
+  }
+
+  /** A failure of another thread has no frame that tells the route. */
+  @Promise("27.2")
+  @Test
+  void sameFailureOfOtherRouteIsLoggedWithStack() throws Exception {
+    var failure = new IOException("no disk");
+    open("FIBER", routes -> routes.text("/orders", exchange -> { throw failure; })
+        .text("/stock", exchange -> {
+          throw failure;
+        }));
+    assertStackIsLogged("/orders", "java.io.IOException");
+    assertStackIsLogged("/stock", "java.io.IOException");
+  }
+
+  private void assertStackIsLogged(String path, String failure) throws Exception {
+    try (var logged = new Logged()) {
+      assertTrue(code(path) >= 500);
+      var entry = Pattern.compile("of GET " + path + " was answered 50\\d\\R" + failure + ": .*\\R\tat ");
+      assertTrue(entry.matcher(logged.text()).find(), logged.text());
     }
   }
 

@@ -1,19 +1,22 @@
 package io.fibry.engine.jvm;
 
+import io.fibry.text.StackFrames;
 import java.lang.ref.WeakReference;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * Decides which failures are logged: of equal failures, one per second. Failures are equal if they
- * have the same class and come from the same line of code. Thread-safe.
+ * Decides which failures are logged: of equal failures, one per second. Failures are equal if their
+ * stacks are equal: they and their causes have the same classes and the same frames. Comparing only
+ * the newest frame would hide a time-out of another handler, because the library throws all of
+ * them. The frames of the engine and the JDK below the handler do not count. Thread-safe.
  */
 public final class FailureLog {
   /** The failure must not be logged. */
   public static final int OMITTED = -1;
   private static final long MIN_INTERVAL = 1_000_000_000; // ns
   private static final int MAX_KINDS = 64; // beyond this number, the kind that was logged longest ago is forgotten
-
+  private static final int MAX_CAUSES = 16; // compared in a chain, which may be a cycle
   private static final int MAX_STACKS = 16; // logged exceptions that are remembered
 
   // a ring of the exceptions whose stacks were logged last; guarded by the monitor of this class.
@@ -59,7 +62,14 @@ public final class FailureLog {
    * that were omitted since an equal failure was last logged. {@code now} is in nanoseconds.
    */
   public int admit(Throwable failure, long now) {
-    return admit(failure.getClass(), String.valueOf(topFrame(failure)), now);
+    return admit(failure, "", now);
+  }
+
+  /**
+   * Decides about a failure of an origin, such as a route. Those of other origins are not equal.
+   */
+  public int admit(Throwable failure, String origin, long now) {
+    return admit(failure.getClass(), origin + " with stack " + hashStacks(failure), now);
   }
 
   /** Decides about a failure by its type and the given place, not by its stack trace. */
@@ -99,12 +109,39 @@ public final class FailureLog {
     return previous == null ? 0 : previous.omitted;
   }
 
-  private static StackTraceElement topFrame(Throwable failure) {
+  /** Returns a hash of the classes and frames of a failure and its causes. */
+  private static long hashStacks(Throwable failure) {
+    long hash = 0;
     try {
-      var stack = failure.getStackTrace();
-      return stack.length == 0 ? null : stack[0];
-    } catch (Throwable userError) { // getStackTrace may be overridden
-      return null;
+      var cause = failure;
+      for (int i = 0; cause != null && i < MAX_CAUSES; i++) {
+        hash = mix(hash, cause.getClass().getName().hashCode());
+        var stack = cause.getStackTrace();
+        for (int frames = countComparedFrames(stack), k = 0; k < frames; k++) hash = mix(hash, stack[k].hashCode());
+        cause = cause.getCause();
+      }
+    } catch (Throwable userError) { // both getters may be overridden: they may throw, or return nulls
+      return hash; // of the part that could be read
     }
+    return hash;
+  }
+
+  /**
+   * Returns how many frames are the handler's: those before the newest delivery of a message. For
+   * other code, the last frames of the engine and the JDK do not count.
+   */
+  private static int countComparedFrames(StackTraceElement[] stack) {
+    for (int i = 0; i < stack.length; i++) if (StackTraces.isDelivery(stack[i])) return i;
+    int count = stack.length;
+    while (count > 0 && isLibrary(stack[count - 1])) count--;
+    return count == 0 ? stack.length : count;
+  }
+
+  private static boolean isLibrary(StackTraceElement frame) {
+    return frame.getClassName().startsWith("io.fibry.engine.") || StackFrames.isOfJdk(frame);
+  }
+
+  private static long mix(long hash, int part) {
+    return (hash ^ part) * 0x9E3779B97F4A7C15L + (hash >>> 29);
   }
 }

@@ -25,4 +25,10 @@ public final class StackTraces {
     var stack = call.getNow(null);
     return stack == null ? UNKNOWN : stack;
   }
+
+  /** Returns whether the frame is the engine's delivery of a message to a handler. */
+  public static boolean isDelivery(StackTraceElement frame) {
+    return frame.getMethodName().equals("deliverInContext")
+        && frame.getClassName().equals("io.fibry.engine.cell.Activation");
+  }
 }

@@ -1,5 +1,6 @@
 package io.fibry.engine.message;
 
+import io.fibry.engine.jvm.StackTraces;
 import io.fibry.text.StackFrames;
 
 /**
@@ -65,8 +66,7 @@ public record Diagnosis(String text, HandlerStack stack) {
      * has one such frame, also in a retry.
      */
     public static boolean isDelivery(StackTraceElement frame) {
-      return frame.getMethodName().equals("deliverInContext")
-          && frame.getClassName().equals("io.fibry.engine.cell.Activation");
+      return StackTraces.isDelivery(frame);
     }
   }
 }

@@ -71,7 +71,7 @@ public final class HttpListener extends Listener<HttpServer> implements HttpServ
     var failureNumber = exchange.failureNumber();
     exchange.isFailureLogged = true;
     var exchangeText = blockBuilder.mayShowMessages() ? exchange.toString() : "an exchange";
-    if (stackThrottle.isDue(failure)) {
+    if (stackThrottle.isDue(failure, exchange.route())) { // a failure of a timer has no frame of the handler
       var actor = FailureStackThrottle.actorWithStack(failure, "failure " + failureNumber);
       if (actor.isEmpty())
         LOG.error("{}: failure {} of {} was answered {}", this, failureNumber, exchangeText, outcome, failure);

@@ -26,6 +26,7 @@ import io.fibry.testing.RecordedLetters;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -245,6 +246,21 @@ class RefusedNestedAskTest {
     });
 
     assertEquals(5_000, count(Reason.FAILED));
+  }
+
+  /** The JDK throws both failures at the same line. */
+  @Promise("17.18")
+  @Test
+  void failuresOfOtherHandlersAreLoggedAtOnce() {
+    try (var logged = new Logged()) {
+      var first = app.named("first").newActor((String text) -> Objects.requireNonNull(null, text));
+      var second = app.named("second").newActor((String text) -> Objects.requireNonNull(null, text));
+      first.sendMessage("x");
+      second.sendMessage("x");
+      assertTrue(app.awaitQuiescence(Patience.LONG));
+      for (var name : List.of("first", "second"))
+        assertEquals(1, logged.lines("actor '" + name + "' failed at").size(), logged.text());
+    }
   }
 
   @Test

@@ -58,9 +58,60 @@ class FailureLogTest {
     assertEquals(0, log.admit(failureOfMethodB(), 0));
     assertEquals(0, log.admit(new IllegalArgumentException(), 0));
     assertEquals(0, log.admit(RequestException.class, null, 0));
-    assertEquals(FailureLog.OMITTED, log.admit(failureOfMethodB(), SECOND - 1));
+    var failureOfB = failureOfMethodB();
+    assertEquals(0, log.admit(failureOfB, 0));
+    assertEquals(FailureLog.OMITTED, log.admit(failureOfB, SECOND - 1));
     assertEquals(FailureLog.OMITTED, log.admit(RequestException.class, null, SECOND - 1));
-    assertEquals(1, log.admit(failureOfMethodB(), SECOND));
+    assertEquals(1, log.admit(failureOfB, SECOND));
+  }
+
+  private static IllegalStateException failureOfLibrary() {
+    return failureOfMethodA();
+  }
+
+  /** A library throws all of its failures at one line, on behalf of many handlers. */
+  @Test
+  void failuresOfOtherCallerAreLoggedAtOnce() {
+    IllegalStateException first = failureOfLibrary();
+    IllegalStateException second = failureOfLibrary();
+
+    assertEquals(first.getStackTrace()[0], second.getStackTrace()[0]);
+    assertEquals(0, log.admit(first, 0));
+    assertEquals(0, log.admit(second, 0));
+    assertEquals(FailureLog.OMITTED, log.admit(first, 1));
+    assertEquals(FailureLog.OMITTED, log.admit(second, 1));
+  }
+
+  @Test
+  void failuresWithOtherCauseAreLoggedAtOnce() {
+    var failures = new ArrayList<Throwable>();
+    failures.add(new RuntimeException());
+    failures.add(new RuntimeException(failureOfMethodA()));
+    failures.add(new RuntimeException(failureOfMethodB()));
+    failures.add(new RuntimeException(new IllegalArgumentException()));
+    for (var failure : failures) failure.setStackTrace(failures.get(0).getStackTrace());
+
+    for (var failure : failures) assertEquals(0, log.admit(failure, 0));
+    for (var failure : failures) assertEquals(FailureLog.OMITTED, log.admit(failure, 1));
+  }
+
+  /** A chain of causes may be a cycle. */
+  @Test
+  void failuresWhoseCausesAreCycleAreEqual() {
+    var failure = new IllegalStateException("first");
+    failure.initCause(new IllegalStateException("second", failure));
+
+    assertEquals(0, log.admit(failure, 0));
+    assertEquals(FailureLog.OMITTED, log.admit(failure, 1));
+  }
+
+  @Test
+  void equalFailuresOfOtherPlaceAreLoggedAtOnce() {
+    var failure = failureOfMethodA();
+
+    assertEquals(0, log.admit(failure, "/orders", 0));
+    assertEquals(0, log.admit(failure, "/stock", 0));
+    assertEquals(FailureLog.OMITTED, log.admit(failure, "/orders", 1));
   }
 
   @Test
