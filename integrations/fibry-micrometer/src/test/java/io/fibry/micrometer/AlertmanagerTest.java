@@ -98,8 +98,16 @@ class AlertmanagerTest {
 
   @Test
   void stuckActorMutesAlertsThatItCauses() throws Exception {
-    for (var target : List.of("FibryMessageWaits", "FibryRouteFails", "FibryRequestsExpire"))
-      assertTrue(find("FibryActorStuck", target).equal.contains("instance"), target);
-    assertTrue(find("FibryActorStuck", "FibryMessageWaits").equal.contains("scope"));
+    for (var target : List.of("FibryMessageWaits", "FibryRequestsExpire"))
+      assertTrue(find("FibryActorStuck", target).equal.containsAll(Set.of("instance", "scope")), target);
+  }
+
+  /** No label tells which actor a route asks, so the route may fail for another reason. */
+  @Test
+  void onlyDeadProcessMutesRoutes() throws Exception {
+    for (var inhibition : inhibitions())
+      if (names(inhibition.targets).stream().anyMatch(name -> name.startsWith("FibryRoute")))
+        assertEquals(List.of("FibryProcessGone"), names(inhibition.sources));
+    assertTrue(find("FibryProcessGone", "FibryRouteFails").equal.contains("instance"));
   }
 }
