@@ -50,6 +50,11 @@ record AlertRule(String alert, String expression, int minutes, int keptMinutes, 
     return expression.contains("increase(");
   }
 
+  /** Returns whether the first scrape with a smaller value ends the alert. */
+  boolean endsWithScrape() {
+    return expression.matches("last_over_time\\(\\w+\\[3m]\\) > \\d+");
+  }
+
   /** Returns whether a single event fires the alert. */
   boolean isLoss() {
     return countsEvents() && expression.matches(".*increase\\([^)]+\\) > 0( .*)?");

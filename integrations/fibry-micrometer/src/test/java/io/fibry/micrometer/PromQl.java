@@ -26,7 +26,8 @@ final class PromQl {
   private static final Set<String> OF_COUNTERS = Set.of("rate", "increase");
   private static final Set<String> OF_GAUGES = Set.of("delta", "deriv");
   private static final Set<String> OF_VECTORS = Set.of("timestamp");
-  private static final Set<String> OF_RANGES = Set.of("min_over_time", "max_over_time", "avg_over_time");
+  private static final Set<String> OF_RANGES =
+      Set.of("min_over_time", "max_over_time", "avg_over_time", "last_over_time");
   private static final Set<String> INTERSECTIONS = Set.of("and", "unless");
   private static final List<Set<String>> OPERATORS = List.of(Set.of("or"), INTERSECTIONS,
       Set.of("==", "!=", "<", ">", "<=", ">="), Set.of("+", "-"), Set.of("*", "/", "%")); // the weakest first
