@@ -242,7 +242,7 @@ class MonitoringFilesTest {
 
   /**
    * Scrapes that fail for two minutes must not end an alert, which would begin again. An alert
-   * shorter than the group_interval of Alertmanager may reach nobody. The alerts on the state of one
+   * shorter than the group_interval of Alertmanager may reach nobody. The alerts on the state of an
    * actor end with it, because their texts name the actor.
    */
   @Test
