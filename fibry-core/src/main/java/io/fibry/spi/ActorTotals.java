@@ -34,7 +34,8 @@ public interface ActorTotals extends AutoCloseable {
    * actor
    * @param oldestWaiting how long at least the oldest waiting message of these actors has been
    * waiting, as {@link io.fibry.ActorStats#oldestWaiting} explains. After a read, waiting actors
-   * are observed once a second, for two minutes at most. Zero if no message waits
+   * are observed once a second, or more seldom if that takes long (at least each 15 seconds), for
+   * two minutes at most. Zero if no message waits
    * @param oldestWaitingActor the actor for which that message waits; empty if the time is zero
    * @param busyFor how long the actor that has been busy for longest has been handling its current
    * message or step. Leaves out an actor whose handler waits for another actor of these sums, while
