@@ -11,9 +11,10 @@ import java.util.Optional;
 /**
  * Finds pauses of the whole process, such as a stop, the migration of its machine or a long
  * collection of garbage. In such a time, no handler is slow because of its own work, so the
- * problems of actors and routes leave it out. A timer beats once a second, on the thread of the
- * clock, so that handlers which hold all carriers are no pause. A beat that is late by seconds
- * proves a pause. Thread-safe.
+ * problems of actors and routes leave it out. A platform thread of its own beats once a second, so
+ * neither handlers that hold all carriers are a pause, nor a user's task that blocks the thread of
+ * the system's clock. Only a pause of the process, or of its machine, delays a beat by seconds.
+ * Thread-safe.
  */
 final class ProcessPauses {
   private static final Duration PERIOD = Duration.ofSeconds(1); // between two beats
@@ -80,7 +81,30 @@ final class ProcessPauses {
 
   /** Returns the timer that finds the pauses. */
   Scheduler.Timer start() {
-    return clock.scheduleAtFixedRate(PERIOD, PERIOD, this::observe);
+    return startBeats(clock, PERIOD, this::observe);
+  }
+
+  /** Runs a task in each period, on a thread of its own if the clock is the system's. */
+  static Scheduler.Timer startBeats(Scheduler clock, Duration period, Runnable task) {
+    if (clock != Scheduler.system()) return clock.scheduleAtFixedRate(period, period, task); // a manual clock
+    var thread = Thread.ofPlatform().name("fibry-dashboard-beats").daemon().inheritInheritableThreadLocals(false)
+        .start(() -> beat(period, task));
+    return () -> {
+      boolean isAlive = thread.isAlive();
+      thread.interrupt();
+      return isAlive;
+    };
+  }
+
+  private static void beat(Duration period, Runnable task) {
+    while (true) try {
+      Thread.sleep(period);
+      task.run();
+    } catch (InterruptedException cancelled) {
+      return;
+    } catch (Throwable lackOfMemory) {
+      // the beats must continue, because without them all times between two readers would be pauses
+    }
   }
 
   /** Returns the pauses until now. The last one may have ended so recently that no beat saw it. */

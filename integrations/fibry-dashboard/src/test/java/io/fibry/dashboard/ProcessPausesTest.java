@@ -8,7 +8,9 @@ import io.fibry.ActorStats;
 import io.fibry.ActorStats.ActorState;
 import io.fibry.ActorSystem;
 import io.fibry.support.Patience;
+import io.fibry.time.Scheduler;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
@@ -155,5 +157,33 @@ class ProcessPausesTest {
       }
       Patience.eventually(() -> !clock.hasTasks());
     }
+  }
+
+  /** A task that blocks the only thread of the system's clock is no pause of the process. */
+  @Test
+  void beatsContinueWhileTaskBlocksSystemClock() {
+    var entered = new CountDownLatch(1);
+    var gate = new CountDownLatch(1);
+    var beats = new CountDownLatch(3);
+    var threads = new HashSet<Thread>();
+    Scheduler.system().schedule(Duration.ZERO, () -> {
+      entered.countDown();
+      Patience.await(gate);
+    });
+    Patience.await(entered);
+    var timer = ProcessPauses.startBeats(Scheduler.system(), Duration.ofMillis(1), () -> {
+      if (beats.getCount() > 0) threads.add(Thread.currentThread());
+      beats.countDown();
+      throw new OutOfMemoryError("planned; the next beat comes");
+    });
+    try {
+      Patience.await(beats);
+    } finally {
+      gate.countDown(); // the task runs on the thread of all timers of this JVM
+      timer.cancel();
+    }
+    assertEquals(1, threads.size(), threads::toString);
+    assertTrue(threads.stream().allMatch(Thread::isDaemon), threads::toString);
+    Patience.eventually(() -> !threads.iterator().next().isAlive());
   }
 }
