@@ -6,7 +6,6 @@ import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
@@ -20,14 +19,32 @@ import java.util.stream.Collectors;
 final class BlockedActors {
   private final Predicate<ActorStats> isLong; // busy for the handling limit or longer
   private final List<ActorStats> waiting; // actors that wait for another actor, for the limit or longer
-  private final Map<String, List<ActorStats>> awaitedByName;
+  private final Map<ActorStats, ActorStats> awaited = new IdentityHashMap<>(); // of these, as far as it is known
+
+  /** The actors of one name in one scope. */
+  private record Address(String name, List<String> scopes) {}
 
   private BlockedActors(List<ActorStats> actors, Predicate<ActorStats> isLong) {
     this.isLong = isLong;
     waiting = actors.stream().filter(actor -> actor.awaited().isPresent() && isLong.test(actor)).toList();
+    if (!waiting.isEmpty()) findAwaited(actors);
+  }
+
+  /**
+   * Finds the actor for which each actor waits. If several have its name, this is the actor of the
+   * same scope; unknown if there is none, or more than one.
+   */
+  private void findAwaited(List<ActorStats> actors) {
     var names = waiting.stream().map(actor -> actor.awaited().orElseThrow()).collect(Collectors.toSet());
-    awaitedByName = names.isEmpty() ? Map.of() : actors.stream().filter(actor -> names.contains(actor.name()))
-        .collect(Collectors.groupingBy(ActorStats::name));
+    var named = actors.stream().filter(actor -> names.contains(actor.name())).toList();
+    var byName = named.stream().collect(Collectors.groupingBy(ActorStats::name));
+    var byAddress = named.stream().collect(Collectors.groupingBy(actor -> new Address(actor.name(), actor.scopes())));
+    for (var actor : waiting) {
+      var name = actor.awaited().orElseThrow();
+      var found = byName.getOrDefault(name, List.of());
+      if (found.size() > 1) found = byAddress.getOrDefault(new Address(name, actor.scopes()), List.of());
+      if (found.size() == 1) awaited.put(actor, found.getFirst());
+    }
   }
 
   /**
@@ -37,35 +54,33 @@ final class BlockedActors {
    */
   static Set<ActorStats> of(List<ActorStats> actors, Predicate<ActorStats> isLong) {
     var found = new BlockedActors(actors, isLong);
-    return found.waiting.stream().filter(found::isBlocked).collect(Collectors.toCollection(
-        () -> Collections.newSetFromMap(new IdentityHashMap<>())));
+    Set<ActorStats> blocked = newSet();
+    for (var actor : found.waiting) if (found.isStalled(found.awaited.get(actor))) blocked.add(actor);
+    if (!blocked.isEmpty()) blocked.removeAll(found.cycles());
+    return blocked;
   }
 
-  private boolean isBlocked(ActorStats actor) {
-    return awaited(actor).filter(this::isStalled).isPresent() && !isInCycle(actor);
+  private static Set<ActorStats> newSet() {
+    return Collections.newSetFromMap(new IdentityHashMap<>());
   }
 
   private boolean isStalled(ActorStats actor) {
-    return isLong.test(actor) || actor.state() == ActorState.CUT_OFF || actor.state() == ActorState.SUSPENDED;
+    return actor != null
+        && (isLong.test(actor) || actor.state() == ActorState.CUT_OFF || actor.state() == ActorState.SUSPENDED);
   }
 
-  private boolean isInCycle(ActorStats actor) {
-    var next = awaited(actor);
-    for (int i = 0; i < waiting.size() && next.isPresent(); i++) {
-      if (next.get() == actor) return true;
-      next = next.flatMap(this::awaited);
+  /** Returns the actors that wait for each other in cycles. Visits each actor at most twice. */
+  private Set<ActorStats> cycles() {
+    Set<ActorStats> cycles = newSet();
+    Set<ActorStats> visited = newSet();
+    for (var start : waiting) {
+      Set<ActorStats> path = newSet();
+      var actor = start;
+      for (; actor != null && visited.add(actor); actor = awaited.get(actor)) path.add(actor);
+      if (!path.contains(actor)) continue; // the path ends, or joins an earlier path
+      for (; cycles.add(actor); actor = awaited.get(actor)) {
+      } // around the cycle
     }
-    return false;
-  }
-
-  /**
-   * Returns the actor for which an actor waits. If several have its name, returns the actor of the
-   * same scope; empty if there is none, or more than one.
-   */
-  private Optional<ActorStats> awaited(ActorStats actor) {
-    var named = actor.awaited().map(name -> awaitedByName.getOrDefault(name, List.of())).orElse(List.of());
-    if (named.size() == 1) return Optional.of(named.getFirst());
-    var near = named.stream().filter(other -> other.scopes().equals(actor.scopes())).toList();
-    return near.size() == 1 ? Optional.of(near.getFirst()) : Optional.empty();
+    return cycles;
   }
 }
