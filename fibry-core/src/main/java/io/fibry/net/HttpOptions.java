@@ -228,10 +228,10 @@ public final class HttpOptions implements Cloneable {
 
   /**
    * Limits how many handlers may be at work; a further request is refused with 503. The first
-   * refusal is logged, then at most one line a minute with the number of the others, and their end.
-   * A handler that waits for its client to send or read is not at work. After that wait it
-   * continues as soon as fewer than {@code exchanges} handlers are at work. It continues after ten
-   * seconds in any case, because handlers at work may wait for this handler. At most
+   * refusal is logged with the load, then at most one line a minute with the number of the others,
+   * and their end. A handler that waits for its client to send or read is not at work. After that
+   * wait it continues as soon as fewer than {@code exchanges} handlers are at work. It continues
+   * after ten seconds in any case, because handlers at work may wait for this handler. At most
    * {@code 2 * exchanges} handlers are at work or wait for their clients. Handlers of event streams
    * and WebSockets do not count. At most {@code exchanges + 10,000} connections are open, whether
    * idle or not.

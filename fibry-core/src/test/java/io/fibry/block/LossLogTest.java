@@ -2,8 +2,10 @@ package io.fibry.block;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.fibry.net.HttpExchange;
 import io.fibry.net.HttpRoutes;
 import io.fibry.net.HttpServer;
+import io.fibry.net.RawClient;
 import io.fibry.net.ServerScope;
 import io.fibry.net.UdpServer;
 import io.fibry.support.Logged;
@@ -139,7 +141,8 @@ class LossLogTest {
         }
         Patience.eventually(() -> server.stats().getFirst().responses().unavailable() == 3);
         Patience.eventually(() -> logged.lines("'refusing'").size() == 1);
-        assertLine(logged, 0, " is full and refuses requests with 503, because 1 exchange is at work; find slow ");
+        assertLine(logged, 0, " is full and refuses requests with 503; now 1 exchange is at work (at most 1) and 0 wait for "
+            + "their clients (together at most 2); find slow handlers with dump() or the dashboard, or raise ");
         clock.advance(MINUTE);
         Patience.eventually(() -> logged.lines("'refusing'").size() == 2);
         assertLine(logged, 1, " was full and refused 2 more requests with 503 since the last such line, ");
@@ -148,6 +151,29 @@ class LossLogTest {
         assertLine(logged, 2, " has stopped refusing requests; while it was full, it refused 3 requests with 503");
         gate.open();
         assertEquals("HTTP/1.1 200 ", new String(busy.getInputStream().readNBytes(13), StandardCharsets.UTF_8));
+      }
+    }
+  }
+
+  @Promise("27.46")
+  @Test
+  void refusalsBecauseOfSlowClientsNameTheseClients() throws Exception {
+    try (var net = new ServerScope(options -> options.withScheduler(clock)); var logged = new Logged()) {
+      var server = HttpServer.open(net.scope.named("refusing"), 0,
+          HttpRoutes.none().text("POST /", HttpExchange::bodyAsText), options -> options.withMaxExchanges(1));
+      var half = "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\n\r\nha";
+      try (var first = new RawClient(server.port()); var second = new RawClient(server.port())) {
+        first.send(half);
+        Patience.eventually(() -> server.load().waiting() == 1);
+        second.send(half);
+        Patience.eventually(() -> server.load().waiting() == 2);
+
+        assertEquals("503", RawClient.codes(RawClient.sendAndReadAll(server.port(), half + "lf")));
+
+        Patience.eventually(() -> logged.lines("'refusing'").size() == 1);
+        assertLine(logged, 0, " is full and refuses requests with 503; now 0 exchanges are at work (at most 1) and 2 "
+            + "wait for their clients (together at most 2); cut off slow clients earlier with withBodyLimit or "
+            + "withWriteLimit, or raise withMaxExchanges; further refusals are counted in one line a minute");
       }
     }
   }

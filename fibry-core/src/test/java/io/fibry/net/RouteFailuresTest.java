@@ -116,7 +116,8 @@ class RouteFailuresTest extends HttpFixture {
     get("/");
 
     var refusal = server.lastFailures().getFirst();
-    assertEquals("/ 503 Optional.empty Optional[the server was full: at most 1 exchange may be at work] []",
+    assertEquals("/ 503 Optional.empty Optional[the server was full: at most 1 exchange may be at work, "
+        + "and 2 together with those that wait for their clients] []",
         refusal.route() + " " + refusal.status() + " " + refusal.number() + " " + refusal.message() + " "
             + refusal.stack());
     gate.open();

@@ -51,7 +51,8 @@ public final class HttpListener extends Listener<HttpServer> implements HttpServ
     this.settings = settings;
     this.permits = new ExchangePermit.PermitPool(settings.maxExchanges(), clock::nanoTime);
     this.serverFull = new RejectedExecutionException(
-        "the server was full: at most " + Lines.count(settings.maxExchanges(), "exchange") + " may be at work");
+        "the server was full: at most " + Lines.count(settings.maxExchanges(), "exchange") + " may be at work, and "
+            + 2L * settings.maxExchanges() + " together with those that wait for their clients");
     serverFull.setStackTrace(new StackTraceElement[0]); // shared by all these exchanges
     for (var entry : this.routes.entries()) counts.put(entry, new RouteCounts());
     onExit().whenComplete((reason, failure) -> counts.values().forEach(RouteCounts::forgetFailures));
@@ -135,10 +136,22 @@ public final class HttpListener extends Listener<HttpServer> implements HttpServ
   private final class RefusalWriter implements LossLog.Writer {
     @Override
     public void begun() {
-      LOG.warn("{} is full and refuses requests with 503, because {} at work; find slow handlers with dump() or the "
-          + "dashboard, or raise withMaxExchanges; further refusals are counted in one line a minute",
-          HttpListener.this,
-          settings.maxExchanges() == 1 ? "1 exchange is" : settings.maxExchanges() + " exchanges are");
+      LOG.warn("{} is full and refuses requests with 503; {}; further refusals are counted in one line a minute",
+          HttpListener.this, reasonAndRemedy(load()));
+    }
+
+    /** Returns the load after the refusal, and the remedy for the limit that it has reached. */
+    private static String reasonAndRemedy(ServerLoad load) {
+      long maxAdmitted = 2L * load.maxExchanges();
+      boolean isFullOfWaiting = load.working() < load.maxExchanges() && load.working() + load.waiting() >= maxAdmitted;
+      return "now " + Lines.count(load.working(), "exchange") + (load.working() == 1 ? " is" : " are")
+          + " at work (at most " + load.maxExchanges() + ") and " + load.waiting()
+          + (load.waiting() == 1 ? " waits for its client" : " wait for their clients")
+          + " (together at most " + maxAdmitted + "); "
+          + (isFullOfWaiting
+              ? "cut off slow clients earlier with withBodyLimit or withWriteLimit"
+              : "find slow handlers with dump() or the dashboard")
+          + ", or raise withMaxExchanges";
     }
 
     @Override
