@@ -13,6 +13,7 @@ import io.fibry.support.Patience;
 import io.fibry.testing.Gate;
 import io.fibry.testing.Promise;
 import io.fibry.time.ManualScheduler;
+import io.fibry.time.Scheduler;
 import java.io.IOException;
 import java.net.DatagramPacket;
 import java.net.DatagramSocket;
@@ -23,6 +24,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /** Tests the lines about losses that may happen often. */
@@ -30,9 +34,10 @@ class LossLogTest {
   private static final Duration MINUTE = Duration.ofMinutes(1);
 
   private final ManualScheduler clock = new ManualScheduler();
+  private final BreakableClock breakable = new BreakableClock(clock, new AtomicBoolean(), new AtomicInteger());
   private final CompletableFuture<Object> end = new CompletableFuture<>();
   private final LinkedBlockingQueue<String> written = new LinkedBlockingQueue<>();
-  private final LossLog log = new LossLog(clock, end, new LossLog.Writer() {
+  private final LossLog log = new LossLog(breakable, end, new LossLog.Writer() {
     @Override
     public void begun() {
       written.add("begun");
@@ -102,8 +107,53 @@ class LossLogTest {
   }
 
   @Test
+  void brokenClockLosesNoLossAndIsTriedOnceMinute() {
+    breakable.isBroken.set(true);
+    lose(3);
+    assertNext("begun");
+    clock.advance(MINUTE.minusNanos(1));
+    lose(1);
+    assertEquals("1 []", breakable.refusals + " " + written);
+
+    clock.advance(Duration.ofNanos(1));
+    lose(2);
+    assertNext("continued 4");
+    assertEquals("2 []", breakable.refusals + " " + written);
+
+    breakable.isBroken.set(false);
+    clock.advance(MINUTE);
+    lose(1);
+    assertNext("continued 2");
+    lose(1);
+    breakable.isBroken.set(true);
+    clock.advance(MINUTE);
+    assertNext("continued 1");
+    lose(1);
+    assertEquals("3 []", breakable.refusals + " " + written);
+
+    end.complete("end");
+    assertNext("ended 9");
+    assertEquals("[]", "" + written);
+  }
+
+  @Test
+  void logEndsByTimerAfterClockHasRecovered() {
+    breakable.isBroken.set(true);
+    lose(2);
+    assertNext("begun");
+    breakable.isBroken.set(false);
+    clock.advance(MINUTE);
+    lose(1);
+    assertNext("continued 2");
+    clock.advance(MINUTE);
+    assertNext("ended 3");
+
+    lose(1);
+    assertNext("begun");
+  }
+
+  @Test
   void noLossIsMissingInLinesOfManyThreads() {
-    long logged = 0;
     var threads = List.of(1, 2, 3, 4).stream().map(i -> Patience.callOnFiber(() -> {
       for (int j = 0; j < 1_000; j++) {
         log.countLoss();
@@ -114,14 +164,16 @@ class LossLogTest {
     threads.forEach(Patience::value);
     Patience.eventually(() -> {
       clock.advance(MINUTE);
-      return clock.untilNext().isEmpty();
+      return sum("ended ") == 4_000 && written.stream().filter("begun"::equals).count() + sum("continued ") == 4_000;
     });
+    written.clear();
     end.complete("end");
-    while (logged < 4_000) {
-      var line = Patience.nextOf(written);
-      if (line.startsWith("ended ")) logged += Long.parseLong(line.substring("ended ".length()));
-    }
-    assertEquals(4_000, logged);
+    assertEquals("[]", "" + written);
+  }
+
+  private long sum(String beginning) {
+    return written.stream().filter(line -> line.startsWith(beginning))
+        .mapToLong(line -> Long.parseLong(line.substring(beginning.length()))).sum();
   }
 
   @Promise("27.46")
@@ -202,6 +254,32 @@ class LossLogTest {
       Patience.eventually(() -> server.dropped() == 3 && logged.lines("drops packets, because").size() == 1);
       server.sendPoisonPill();
       Patience.eventually(() -> logged.lines("has stopped dropping packets; it dropped 3 packets").size() == 1);
+    }
+  }
+
+  /** A clock that sets no timers while it is broken. */
+  private record BreakableClock(ManualScheduler clock, AtomicBoolean isBroken, AtomicInteger refusals)
+      implements Scheduler {
+    @Override
+    public long nanoTime() {
+      return clock.nanoTime();
+    }
+
+    @Override
+    public Timer schedule(Duration delay, Runnable task) {
+      if (!isBroken.get()) return clock.schedule(delay, task);
+      if (refusals.incrementAndGet() % 2 == 0) throw new RejectedExecutionException("planned");
+      throw new InternalError("planned");
+    }
+
+    @Override
+    public Timer scheduleAtFixedRate(Duration initial, Duration period, Runnable task) {
+      return clock.scheduleAtFixedRate(initial, period, task);
+    }
+
+    @Override
+    public Timer scheduleWithFixedDelay(Duration initial, Duration delay, Runnable task) {
+      return clock.scheduleWithFixedDelay(initial, delay, task);
     }
   }
 }

@@ -116,10 +116,10 @@ public final class HttpListener extends Listener<HttpServer> implements HttpServ
       StepObservation observation, long startNanos) {
     long nanos = System.nanoTime() - startNanos;
     var routeCounts = route == null ? unrouted : counts.get(route);
-    if (response.wasServerFull) refusals.countLoss();
     var cause = response.wasServerFull ? serverFull : response.exchangeFailure;
     if (cause != null && response.code() >= 500) keepFailure(routeCounts, response, cause);
     routeCounts.add(response.code(), nanos); // a reader that sees the count then finds the failure
+    if (response.wasServerFull) refusals.countLoss();
     if (response.isUpgraded()) routeCounts.webSocketOpened();
     if (!exchangeHooks.isEmpty()) callHooks(new EndedExchange(route == null ? "" : route.pattern().text(),
         head.readMethod(), settings.originOf(client.remoteAddress(), head::header).scheme(), response.code(),
