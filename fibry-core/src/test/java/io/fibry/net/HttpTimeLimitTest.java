@@ -72,7 +72,7 @@ class HttpTimeLimitTest {
       var response = responseAfter(LIMIT, "/");
 
       assertEquals("504", RawClient.codes(response));
-      assertFalse(response.contains("Retry-After"), response); // no client or proxy repeats the request by itself
+      assertFalse(response.contains("Retry-After"), response); // would invite a repetition
       assertEquals(hasErrorBody, response.contains("\"status\":504"), response);
       assertTrue(logged.text().contains("GET / was answered 504, because the handler took longer than the time limit"),
           logged.text());

@@ -321,7 +321,7 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
   private void refuseByKind(ServerResponse response, Throwable failure, ServerExchange exchange) throws IOException {
     if (exchange.isTimeLimitPassed()) {
       var limit = "the time limit of " + Durations.text(exchange.settings.timeLimit().orElseThrow());
-      // not 503, after which clients and proxies repeat the request: its work may be done
+      // not 503 with Retry-After, which invites clients to repeat the request: its work may be done
       server.log(failure, exchange, "504, because the handler took longer than " + limit);
       refuse(response, 504, HttpStatus.codeAndReason(504) + ": " + exchange + " took longer than " + limit
           + "; the log has it as failure " + exchange.failureNumber() + "\n");
