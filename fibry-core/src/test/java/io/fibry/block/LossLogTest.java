@@ -193,8 +193,9 @@ class LossLogTest {
         }
         Patience.eventually(() -> server.stats().getFirst().responses().unavailable() == 3);
         Patience.eventually(() -> logged.lines("'refusing'").size() == 1);
-        assertLine(logged, 0, " is full and refuses requests with 503; now 1 exchange is at work (at most 1) and 0 wait for "
-            + "their clients (together at most 2); find slow handlers with dump() or the dashboard, or raise ");
+        assertLine(logged, 0,
+            " is full and refuses requests with 503; now 1 exchange is at work (at most 1) and 0 wait for "
+                + "their clients (together at most 2); find slow handlers with dump() or the dashboard, or raise ");
         clock.advance(MINUTE);
         Patience.eventually(() -> logged.lines("'refusing'").size() == 2);
         assertLine(logged, 1, " was full and refused 2 more requests with 503 since the last such line, ");

@@ -117,11 +117,11 @@ final class MemoryPipe {
     return isPaused && end - start >= PAUSED_CAPACITY && !hasEnded && !isReaderClosed;
   }
 
-  /** Returns the number of unread bytes if a write must wait for the paused reader, otherwise 0. */
-  int unreadByPausedReader() {
+  /** Returns a text about the bytes for which a write must wait, or an empty text. */
+  String unreadText(Object client) {
     lock.lock();
     try {
-      return mustWriterWait() ? end - start : 0;
+      return mustWriterWait() ? client + " has " + (end - start) + " bytes that its paused client has not read" : "";
     } finally {
       lock.unlock();
     }

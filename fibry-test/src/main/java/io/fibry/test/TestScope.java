@@ -20,6 +20,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
 /**
@@ -41,8 +42,9 @@ public final class TestScope implements ActorScope {
   // dead letters that assertions have found; used by the threads of the test
   private final Set<DeadLetter> assertedLetters =
       Collections.synchronizedSet(Collections.newSetFromMap(new IdentityHashMap<>()));
-  // WebSockets whose clients do not read; used by the threads of the test and of servers
-  final Set<TestWebSocket> pausedSockets = ConcurrentHashMap.newKeySet();
+  // of WebSockets whose clients do not read: tells for which bytes a write waits, or an empty text;
+  // used by the threads of the test and of servers
+  final Set<Supplier<String>> pausedClients = ConcurrentHashMap.newKeySet();
   volatile Duration limit = LIMIT; // the limit of waits, in real time; shortened by tests of failures
 
   /** Returns the limit for the text of the system property. */
@@ -150,9 +152,7 @@ public final class TestScope implements ActorScope {
 
   /** Returns the paused clients for which a write waits, and the remedy, or an empty text. */
   private String unreadBytes() {
-    var clients = pausedSockets.stream().filter(socket -> socket.unreadBytes() > 0)
-        .map(socket -> socket + " has " + socket.unreadBytes() + " bytes that its paused client has not read").sorted()
-        .toList();
+    var clients = pausedClients.stream().map(Supplier::get).filter(text -> !text.isEmpty()).sorted().toList();
     return clients.isEmpty() ? ""
         : " (" + String.join(", ", clients) + "; call resumeReading(), or move the time by clock().advance(..))";
   }

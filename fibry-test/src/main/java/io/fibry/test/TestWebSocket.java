@@ -19,6 +19,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 
 /**
  * The client's side of a WebSocket of a {@link TestServer}. Thread-safe.
@@ -51,6 +52,7 @@ public final class TestWebSocket implements AutoCloseable {
   private final TestRequest request;
   private final MemoryConnection connection;
   private final Set<TestWebSocket> pausedSockets; // shared by all WebSockets of the server
+  private final Supplier<String> unreadText; // registered while the client is paused
   // completed when the server has accepted the WebSocket, or has ended the connection
   final CompletableFuture<TestResponse> response = new CompletableFuture<>();
   private final ReentrantLock lock = new ReentrantLock(); // guards all fields below
@@ -67,6 +69,7 @@ public final class TestWebSocket implements AutoCloseable {
     this.scope = scope;
     this.request = request;
     this.connection = connection;
+    this.unreadText = () -> connection.toClient().unreadText(this);
     connection.toClient().onChange(this::readAll);
   }
 
@@ -335,20 +338,15 @@ public final class TestWebSocket implements AutoCloseable {
    */
   public void pauseReading() {
     pausedSockets.add(this);
-    scope.pausedSockets.add(this);
+    scope.pausedClients.add(unreadText);
     setPaused(true);
   }
 
   /** Reads again, and receives all messages that the server has written meanwhile. */
   public void resumeReading() {
     pausedSockets.remove(this);
-    scope.pausedSockets.remove(this);
+    scope.pausedClients.remove(unreadText);
     setPaused(false);
-  }
-
-  /** Returns the number of unread bytes if a write waits for this client, otherwise 0. */
-  int unreadBytes() {
-    return connection.toClient().unreadByPausedReader();
   }
 
   private void setPaused(boolean isPaused) {

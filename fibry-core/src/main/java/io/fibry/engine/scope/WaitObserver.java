@@ -20,7 +20,8 @@ import java.util.Objects;
 final class WaitObserver {
   // constants of the compiler: the class needs no initializer, which could fail for lack of memory
   private static final long PERIOD_NANOS = 1_000_000_000;
-  // a pause of the process during an observation looks like a long observation, and must not end the next ones
+  // a pause of the process during an observation looks like a long observation, and must not end
+  // the next ones
   private static final long MAX_PAUSE_NANOS = 15 * PERIOD_NANOS;
   private static final int PAUSE_FACTOR = 200; // how many times as long as an observation a pause is at least
   private static final long MAX_UNREAD_NANOS = 120 * PERIOD_NANOS; // without a read, it ends
