@@ -229,6 +229,25 @@ class HttpResponseHeadersTest {
 
   @Promise("27.47")
   @Test
+  void dumpShowsFunctionThatWaits() throws Exception {
+    open(request -> {
+      gate.pass();
+      return Map.of();
+    });
+    try (var client = new RawClient(server.port())) {
+      var response = client.send(RawClient.get("/orders")).readToEndLater();
+      Patience.await(gate.entered);
+
+      Patience.eventually(() -> net.scope.dump().contains("the headers of a response"));
+
+      gate.open();
+      assertEquals("200", RawClient.codes(Patience.value(response)));
+      assertFalse(net.scope.dump().contains("the headers of a response"));
+    }
+  }
+
+  @Promise("27.47")
+  @Test
   void interruptLeftByFunctionDoesNotDisturbExchange() throws IOException {
     open(request -> {
       Thread.currentThread().interrupt();

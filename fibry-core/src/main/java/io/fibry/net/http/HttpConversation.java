@@ -198,6 +198,7 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
   /** Adds the headers that the user's code has for each response, or none if this code fails. */
   private void addHeaders(RequestHead head, ServerResponse response) {
     if (settings.responseHeaders().isEmpty()) return;
+    socket.step.beginUncounted("the headers of a response"); // shown if the function waits
     try {
       var headers = settings.responseHeaders().get().handle(new ReceivedHead(head, settings.engines().isPresent()));
       response.headers.add(Objects.requireNonNull(headers, "the headers of a response"));
@@ -205,6 +206,7 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
       if (failure instanceof VirtualMachineError error && !(failure instanceof StackOverflowError)) throw error;
       server.logResponseHeadersFailure(failure);
     } finally {
+      socket.stopTracking();
       ServerExchange.clearInterrupt();
     }
   }
