@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Handler;
 import io.fibry.net.HttpOptions.RequestStart;
+import io.fibry.net.HttpServer.ResponseCounts;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
 import io.fibry.testing.Gate;
@@ -17,6 +18,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.function.ToLongFunction;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -24,6 +26,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests the headers that the options of a server add to every response. */
 class HttpResponseHeadersTest {
@@ -244,6 +247,24 @@ class HttpResponseHeadersTest {
       assertEquals("200", RawClient.codes(Patience.value(response)));
       assertFalse(net.scope.dump().contains("the headers of a response"));
     }
+  }
+
+  @Promise("27.47")
+  @ParameterizedTest
+  @ValueSource(strings = {"GET /orders", "BREW /orders"})
+  void errorOfVirtualMachineInFunctionCountsAsServerError(String requestLine) throws IOException {
+    open(request -> {
+      throw new InternalError("planned");
+    });
+
+    assertEquals("", response(requestLine, ""));
+
+    Patience.eventually(() -> count(ResponseCounts::serverErrors) == 1);
+    assertEquals(0, count(ResponseCounts::successful));
+  }
+
+  private long count(ToLongFunction<ResponseCounts> kind) {
+    return server.stats().stream().mapToLong(stats -> kind.applyAsLong(stats.responses())).sum();
   }
 
   @Promise("27.47")

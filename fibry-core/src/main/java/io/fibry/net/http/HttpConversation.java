@@ -203,7 +203,11 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
       var headers = settings.responseHeaders().get().handle(new ReceivedHead(head, settings.engines().isPresent()));
       response.headers.add(Objects.requireNonNull(headers, "the headers of a response"));
     } catch (Throwable failure) {
-      if (failure instanceof VirtualMachineError error && !(failure instanceof StackOverflowError)) throw error;
+      if (failure instanceof VirtualMachineError error && !(failure instanceof StackOverflowError)) {
+        response.reset(500); // no response is sent, and the exchange does not count as successful
+        response.exchangeFailure = error;
+        throw error;
+      }
       server.logResponseHeadersFailure(failure);
     } finally {
       socket.stopTracking();
