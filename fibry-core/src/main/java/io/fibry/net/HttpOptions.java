@@ -290,12 +290,12 @@ public final class HttpOptions implements Cloneable {
    *
    * <p>The function is called once for each request, on the actor of the connection, before a
    * handler begins, also for probe routes. No limit applies to the function, neither the time limit
-   * of a route nor {@link #withMaxExchanges}. So it must be quick, and must not wait. A dump and the
-   * watchdog show a function that waits. If the function throws, or returns a header that a
+   * of a route nor {@link #withMaxExchanges}. So it must be quick, and must not wait. A dump and
+   * the watchdog show a function that waits. If the function throws, or returns a header that a
    * response cannot have, the failure is logged, and no header is added to the response. A value
    * has one line, so a client whose text becomes a part of a value cannot add a header. Headers
    * that describe the body or the connection, such as {@code Content-Type}, cannot be added. If a
-   * client speaks plain HTTP to a server with TLS, its response (400) has none of the headers.
+   * client speaks plain HTTP to a server with TLS, its response (400) lacks the headers.
    *
    * @param headers returns the headers by their names; called by several threads at once
    * @return a changed copy
