@@ -22,9 +22,10 @@ import java.util.WeakHashMap;
  * <p>The next sighting is remembered after a part of the age of the oldest sighting: one
  * thirty-second, or a quarter if more than a thousand actors have sightings. Sightings that are
  * closer to each other are forgotten as the age grows. So if messages are handled in the order of
- * their arrival, the estimate is the true time less this part, and less the time between two
- * observations. An actor has at most 66 sightings, or ten. Senders and handlers do nothing for
- * them.
+ * their arrival, the estimate is below the true time by at most this part of the longest age since
+ * the oldest message came, and the time between two observations. While the wait does not shrink,
+ * this is a part of the true time. After a long wait, the estimate of a shorter one may be zero. An
+ * actor has at most 66 sightings, or ten. Senders and handlers do nothing for them.
  *
  * <p>An observer reads without synchronization whether a message waits. Therefore it may find a
  * message waiting that a handler has just begun. The next observer of the actor finds it gone.

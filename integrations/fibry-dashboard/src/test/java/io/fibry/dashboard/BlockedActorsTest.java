@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Tests which actors only wait for another actor that is stalled. */
 class BlockedActorsTest {
   private static final Duration LIMIT = Duration.ofSeconds(10);
-  private static final int ACTORS = 30_000;
+  private static final int ACTORS = 10_000;
   private static final long MAX_MILLIS = 1_500; // of processor time
 
   private static Stats stuck(String name) {
