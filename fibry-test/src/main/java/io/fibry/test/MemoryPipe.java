@@ -118,7 +118,7 @@ final class MemoryPipe {
   }
 
   /** Returns a text about the bytes for which a write must wait, or an empty text. */
-  String unreadText(Object client) {
+  String unreadText(String client) {
     lock.lock();
     try {
       return mustWriterWait() ? client + " has " + (end - start) + " bytes that its paused client has not read" : "";

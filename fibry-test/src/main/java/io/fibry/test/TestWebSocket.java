@@ -69,7 +69,7 @@ public final class TestWebSocket implements AutoCloseable {
     this.scope = scope;
     this.request = request;
     this.connection = connection;
-    this.unreadText = () -> connection.toClient().unreadText(this);
+    this.unreadText = () -> connection.toClient().unreadText(toString());
     connection.toClient().onChange(this::readAll);
   }
 
