@@ -10,6 +10,7 @@ import io.fibry.net.ServerScope;
 import io.fibry.net.UdpServer;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
+import io.fibry.testing.Clock;
 import io.fibry.testing.Gate;
 import io.fibry.testing.Promise;
 import io.fibry.time.ManualScheduler;
@@ -34,7 +35,7 @@ class LossLogTest {
   private static final Duration MINUTE = Duration.ofMinutes(1);
 
   private final ManualScheduler clock = new ManualScheduler();
-  private final BreakableClock breakable = new BreakableClock(clock, new AtomicBoolean(), new AtomicInteger());
+  private final BreakableClock breakable = new BreakableClock(clock);
   private final CompletableFuture<Object> end = new CompletableFuture<>();
   private final LinkedBlockingQueue<String> written = new LinkedBlockingQueue<>();
   private final LossLog log = new LossLog(breakable, end, new LossLog.Writer() {
@@ -259,28 +260,19 @@ class LossLogTest {
   }
 
   /** A clock that sets no timers while it is broken. */
-  private record BreakableClock(ManualScheduler clock, AtomicBoolean isBroken, AtomicInteger refusals)
-      implements Scheduler {
-    @Override
-    public long nanoTime() {
-      return clock.nanoTime();
+  private static final class BreakableClock extends Clock {
+    private final AtomicBoolean isBroken = new AtomicBoolean();
+    private final AtomicInteger refusals = new AtomicInteger();
+
+    BreakableClock(Scheduler clock) {
+      super(clock);
     }
 
     @Override
     public Timer schedule(Duration delay, Runnable task) {
-      if (!isBroken.get()) return clock.schedule(delay, task);
+      if (!isBroken.get()) return super.schedule(delay, task);
       if (refusals.incrementAndGet() % 2 == 0) throw new RejectedExecutionException("planned");
       throw new InternalError("planned");
-    }
-
-    @Override
-    public Timer scheduleAtFixedRate(Duration initial, Duration period, Runnable task) {
-      return clock.scheduleAtFixedRate(initial, period, task);
-    }
-
-    @Override
-    public Timer scheduleWithFixedDelay(Duration initial, Duration delay, Runnable task) {
-      return clock.scheduleWithFixedDelay(initial, delay, task);
     }
   }
 }
