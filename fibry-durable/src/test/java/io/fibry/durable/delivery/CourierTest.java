@@ -263,9 +263,7 @@ class CourierTest {
     var capacity = new CountDownLatch(1);
     try (var delivery = new PendingDelivery(store, (DefaultDurableBuilder<Add>) KIND,
         BlockBuilder.of(scope.anonymous()), key -> true)) {
-      delivery.start(key -> null); // no actor is needed, because the store has no messages for it
-      delivery.onMessageStored("ada", Instant.MIN);
-      Patience.acquire(readsBegun);
+      startRead(delivery);
       orderBarrier(delivery).thenRun(() -> {
         firstIsReleased.countDown();
         Patience.await(capacity);
@@ -319,9 +317,7 @@ class CourierTest {
         if (Thread.holdsLock(delivery)) lockedReads.incrementAndGet();
       };
       readsFail = true;
-      delivery.start(key -> null);
-      delivery.onMessageStored("ada", Instant.MIN);
-      Patience.acquire(readsBegun);
+      startRead(delivery);
       var barrier = orderBarrier(delivery);
       mayRead.release();
       Patience.value(barrier); // the courier has failed, and another is planned
@@ -338,9 +334,7 @@ class CourierTest {
   void requestsHeldForCourierAreSentIfClockFails() {
     try (var delivery = new PendingDelivery(store, (DefaultDurableBuilder<Add>) KIND,
         BlockBuilder.of(scope.anonymous()), key -> true)) {
-      delivery.start(key -> null);
-      delivery.onMessageStored("ada", Instant.MIN);
-      Patience.acquire(readsBegun);
+      startRead(delivery);
       var barrier = orderBarrier(delivery);
       readsFail = true;
       onClockRead = () -> {
@@ -362,9 +356,7 @@ class CourierTest {
     try (var logged = new Logged();
         var delivery = new PendingDelivery(store, (DefaultDurableBuilder<Add>) KIND,
             BlockBuilder.of(scope.anonymous()), key -> true)) {
-      delivery.start(key -> null);
-      delivery.onMessageStored("ada", Instant.MIN);
-      Patience.acquire(readsBegun);
+      startRead(delivery);
       var barrier = orderBarrier(delivery);
       readsFail = true;
       onClockRead = () -> {
@@ -379,6 +371,13 @@ class CourierTest {
 
       assertTrue(logged.text().contains("planned"), logged::text);
     }
+  }
+
+  /** Returns when a courier reads. No actor is needed, because the store has no messages for it. */
+  private void startRead(PendingDelivery delivery) {
+    delivery.start(key -> null);
+    delivery.onMessageStored("ada", Instant.MIN);
+    Patience.acquire(readsBegun);
   }
 
   private CompletableFuture<Void> orderBarrier(PendingDelivery delivery) {
