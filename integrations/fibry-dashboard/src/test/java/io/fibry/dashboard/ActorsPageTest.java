@@ -48,9 +48,7 @@ class ActorsPageTest extends PageFixture {
   @CsvSource({"1200, 800", "1600, 1000", "390, 844"})
   void headsOfActorsAreNotCutWhileTheySort(int width, int height) throws Exception {
     scope.named("till").newActor((String text) -> {});
-    chromium.setSize(width, height);
-    show();
-    chromium.until("innerWidth === " + width);
+    showAt(width, height);
 
     assertEquals("||", chromium.value("[oldest, oldest.column, columns[8]].map(sorter => (sorter.button.click(), "
         + SHOW_WAITING_SCRIPT + ", " + CUT_HEADS_SCRIPT + ")).join('|')"));
@@ -107,9 +105,7 @@ class ActorsPageTest extends PageFixture {
   @Test
   void textsOfRowsOnPhoneHaveSpaceBetweenThem() throws Exception {
     scope.named("till").newActor((String text) -> {});
-    chromium.setSize(390, 844);
-    show();
-    chromium.until("innerWidth === 390");
+    showAt(390, 844);
 
     // in one script, because the server sends a snapshot each second
     assertEquals("",
@@ -159,9 +155,7 @@ class ActorsPageTest extends PageFixture {
   @CsvSource({"1200, 800, 2", "1600, 1000, 1", "1021, 800, 2", "900, 800, 2", "700, 800, 3", "390, 844, 2"})
   void problemsHaveFewLines(int width, int height, int maxLines) throws Exception {
     scope.named("till").newActor((String text) -> {});
-    chromium.setSize(width, height);
-    show();
-    chromium.until("innerWidth === " + width);
+    showAt(width, height);
 
     var lines = chromium.value("(show({...statistics, rows: [{problems: ['stuck', 'backlogged'], doing: "
         + "'handles String'}, {problems: ['blocked'], doing: \"waits for 'stock' in String\"}, {problems: ['full'], "
@@ -178,9 +172,7 @@ class ActorsPageTest extends PageFixture {
   @ParameterizedTest
   @CsvSource({"1200, 800", "1600, 1000", "1021, 800", "390, 844"})
   void textsOfTilesDoNotMeet(int width, int height) throws Exception {
-    chromium.setSize(width, height);
-    show();
-    chromium.until("innerWidth === " + width);
+    showAt(width, height);
 
     assertEquals("", chromium.value("(show({...statistics, sent: 1234567890, process: {...statistics.process, "
         + "queued: 12345, mounted: 1234}, history: [{secondsAgo: 300, handling: 0, waiting: 7, perSecond: {sent: 1e6, "
@@ -198,9 +190,7 @@ class ActorsPageTest extends PageFixture {
   @ValueSource(strings = {"light", "dark"})
   void selectedRowOfPhoneHasNoHolesAndStackIsWrapped(String theme) throws Exception {
     scope.named("till").newActor((String text) -> {});
-    chromium.setSize(390, 844);
-    show();
-    chromium.until("innerWidth === 390");
+    showAt(390, 844);
 
     // a cell with a color of its own leaves holes between the cells
     assertEquals("true,true,0", chromium.value("(showTheme('" + theme + "'), show({...statistics, "
@@ -214,9 +204,7 @@ class ActorsPageTest extends PageFixture {
   @ParameterizedTest
   @CsvSource({"1200, 1600", "1600, 1000", "390, 844", "680, 900", "681, 900", "1020, 900", "2300, 1200"})
   void noTileIsAloneInItsRow(int width, int height) throws Exception {
-    chromium.setSize(width, height);
-    show();
-    chromium.until("innerWidth === " + width);
+    showAt(width, height);
 
     var tilesByRow = chromium.value("[...Map.groupBy(document.querySelectorAll('#cards .card'), "
         + "tile => Math.round(tile.getBoundingClientRect().top)).values()].map(tiles => tiles.length).join()");

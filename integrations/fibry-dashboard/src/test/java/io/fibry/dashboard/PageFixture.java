@@ -42,4 +42,11 @@ abstract class PageFixture {
     chromium.open(dashboard.uri());
     chromium.until("statistics !== null");
   }
+
+  /** Shows the page in a window of this size. */
+  final void showAt(int width, int height) throws Exception {
+    chromium.setSize(width, height);
+    show();
+    chromium.until("innerWidth === " + width);
+  }
 }

@@ -183,9 +183,7 @@ class PanelsPageTest extends PageFixture {
 
   @Test
   void phoneShowsRedMaximumOfSlowRouteAndCutsNoNumber() throws Exception {
-    chromium.setSize(PHONE_WIDTH, 844);
-    show();
-    chromium.until("innerWidth === " + PHONE_WIDTH);
+    showAt(PHONE_WIDTH, 844);
 
     // in one script, because the server sends a snapshot each second
     assertEquals("0.25–0.5 ms,≤ 2.5 s|≤ 2.5 s|", chromium.value("(show({...statistics, panels: statistics.panels.map("
