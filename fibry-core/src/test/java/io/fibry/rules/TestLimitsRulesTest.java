@@ -69,6 +69,7 @@ class TestLimitsRulesTest {
       Map.entry("DerivedStageTest.java", LIMIT_IS_TESTED),
       Map.entry("RequestsTest.java", LIMIT_IS_TESTED),
       Map.entry("TerminationTest.java", LIMIT_IS_TESTED),
+      Map.entry("PoolWaitFutureTest.java", LIMIT_IS_TESTED),
       Map.entry("FalseWaitCycleTest.java", LIMIT_IS_TESTED),
       Map.entry("WaitCycleTest.java", LIMIT_IS_TESTED),
       Map.entry("WaitCycleStressTest.java", LIMIT_IS_TESTED),

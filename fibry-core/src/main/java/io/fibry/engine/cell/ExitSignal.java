@@ -4,6 +4,7 @@ import io.fibry.ExitReason;
 import io.fibry.engine.message.Deadline;
 import io.fibry.engine.message.Wait;
 import io.fibry.engine.message.WaitCycle;
+import io.fibry.engine.queue.PoolWaitFuture;
 import java.time.Duration;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
@@ -15,7 +16,7 @@ import java.util.concurrent.TimeoutException;
  * Completes at the end of an actor. The engine waits for this future. Users get a {@link
  * PublicExitFuture}, to which they can chain code.
  */
-public final class ExitSignal extends CompletableFuture<ExitReason> implements Wait.Awaitable {
+public final class ExitSignal extends PoolWaitFuture<ExitReason> implements Wait.Awaitable {
   private PublicExitFuture publicFuture; // null until a user calls onExit; guarded by this
 
   ExitSignal() {}

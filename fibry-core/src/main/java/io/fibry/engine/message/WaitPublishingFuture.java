@@ -1,6 +1,6 @@
 package io.fibry.engine.message;
 
-import java.util.concurrent.CompletableFuture;
+import io.fibry.engine.queue.PoolWaitFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -9,7 +9,7 @@ import java.util.concurrent.TimeoutException;
  * A future that publishes the wait of a handler that calls {@code get} or {@code join}, so that
  * cycles are found.
  */
-abstract class WaitPublishingFuture<R> extends CompletableFuture<R> {
+abstract class WaitPublishingFuture<R> extends PoolWaitFuture<R> {
   /**
    * Publishes that the handler on this thread waits. Returns null if this thread runs no handler,
    * or the answer has arrived.

@@ -1,0 +1,71 @@
+package io.fibry.engine.queue;
+
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ForkJoinWorkerThread;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * A future whose waits end although a {@code ForkJoinPool} forgot to wake a thread. On Java 21 a
+ * pool of two threads may leave a task in the queue of the thread that waits for that task. Each
+ * new wait asks the pool again for a thread, so a thread of a pool waits 0.1 s at most, and then
+ * waits again.
+ */
+public class PoolWaitFuture<R> extends CompletableFuture<R> {
+  private static final long REPEAT_NANOS = 100_000_000L;
+
+  @Override
+  public <U> CompletableFuture<U> newIncompleteFuture() {
+    return new PoolWaitFuture<>();
+  }
+
+  @Override
+  public R get() throws InterruptedException, ExecutionException {
+    if (isPoolThread()) while (!isDoneWithin(REPEAT_NANOS)) continue;
+    return super.get();
+  }
+
+  @Override
+  public R get(long timeout, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
+    long remaining = unit.toNanos(timeout);
+    if (isPoolThread()) {
+      long start = System.nanoTime();
+      long nanos = remaining;
+      while (remaining > REPEAT_NANOS && !isDoneWithin(REPEAT_NANOS)) remaining = nanos - (System.nanoTime() - start);
+    }
+    return super.get(remaining, TimeUnit.NANOSECONDS);
+  }
+
+  @Override
+  public R join() {
+    if (isPoolThread()) joinOnPool();
+    return super.join();
+  }
+
+  private void joinOnPool() {
+    boolean isInterrupted = false;
+    for (boolean isDone = isDone(); !isDone;) try {
+      isDone = isDoneWithin(REPEAT_NANOS);
+    } catch (InterruptedException interrupted) {
+      isInterrupted = true; // `join` does not end at an interrupt
+    }
+    if (isInterrupted) Thread.currentThread().interrupt();
+  }
+
+  private boolean isDoneWithin(long nanos) throws InterruptedException {
+    try {
+      super.get(nanos, TimeUnit.NANOSECONDS);
+    } catch (ExecutionException | CancellationException failed) {
+      // the caller throws the failure
+    } catch (TimeoutException notYet) {
+      return false;
+    }
+    return true;
+  }
+
+  private static boolean isPoolThread() {
+    return Thread.currentThread() instanceof ForkJoinWorkerThread;
+  }
+}
