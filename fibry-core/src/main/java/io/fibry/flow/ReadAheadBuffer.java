@@ -5,14 +5,13 @@ import io.fibry.ActorBuilder;
 import io.fibry.Handler;
 import io.fibry.block.StackSafeLock;
 import io.fibry.block.Throwables;
+import io.fibry.block.WakeUp;
 import io.fibry.spi.BlockBuilder;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CancellationException;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -24,9 +23,9 @@ import java.util.concurrent.atomic.AtomicLong;
  * producer if the buffer is not full. So a producer waits only while there are elements to read, or
  * while the reader is about to run.
  *
- * <p>Each waiting thread waits for a future of its own, not for a lock or condition. If a fiber's
- * stack is full, parking throws a StackOverflowError, and a lock or condition would then keep the
- * thread among its waiters forever.
+ * <p>Each waiting thread waits for a {@link WakeUp} of its own, not for a lock or condition. If a
+ * fiber's stack is full, parking throws a StackOverflowError, and a lock or condition would then
+ * keep the thread among its waiters forever.
  */
 @SuppressWarnings("try") // the variable of the lock is not used
 final class ReadAheadBuffer<T> {
@@ -36,12 +35,12 @@ final class ReadAheadBuffer<T> {
   final int maxUnread;
   private final StackSafeLock lock = new StackSafeLock(true);
   private final ArrayDeque<T> elements = new ArrayDeque<>();
-  // futures of producers that wait, or were woken and have not left the line
-  private final ArrayDeque<CompletableFuture<Void>> waitingProducers = new ArrayDeque<>();
+  // the wake-ups of producers that wait, or were woken and have not left the line
+  private final ArrayDeque<WakeUp> waitingProducers = new ArrayDeque<>();
   private final List<Actor<?>> producers = new ArrayList<>(); // actors that `producerEnded` has not removed yet
   private int takenUnread; // size of the chunk that the reader has taken; 0 after the reader has read the whole chunk
   private int unfinishedProducers; // producers that have not ended, or are not made yet
-  private CompletableFuture<Void> readerWake; // completed to wake the reader; null while the reader does not wait
+  private WakeUp readerWake; // wakes the reader; null while the reader does not wait
   private Thread reader; // the thread of the reader; null while the reader does not wait
   private Thread starter; // starts the producers; null once all are started
   private Throwable failure; // first failure of a producer; null after it was thrown
@@ -107,14 +106,12 @@ final class ReadAheadBuffer<T> {
     @Override
     public void yield(T element) {
       Objects.requireNonNull(element, "element");
-      CompletableFuture<Void> wakeUp = null;
+      WakeUp wakeUp = null;
       try {
-        while ((wakeUp = addOrQueue(element, wakeUp)) != null) wakeUp.get();
+        while ((wakeUp = addOrQueue(element, wakeUp)) != null) wakeUp.await();
       } catch (InterruptedException interrupted) {
         Thread.currentThread().interrupt();
         throw interrupted();
-      } catch (ExecutionException impossible) {
-        throw new AssertionError(impossible);
       } finally {
         if (wakeUp != null) leave(wakeUp);
       }
@@ -122,16 +119,16 @@ final class ReadAheadBuffer<T> {
 
     /**
      * Adds the element and returns null. If the thread must wait, joins the line and returns the
-     * future to wait for. {@code previousWakeUp} is the future that woke this thread, at first
+     * wake-up to wait for. {@code previousWakeUp} is the wake-up that woke this thread, at first
      * null.
      */
-    private CompletableFuture<Void> addOrQueue(T element, CompletableFuture<Void> previousWakeUp) {
-      CompletableFuture<Void> readerToWake;
+    private WakeUp addOrQueue(T element, WakeUp previousWakeUp) {
+      WakeUp readerToWake;
       try (var lockHold = lock.acquire()) {
         refuseIfEnded();
         if (isFull() || previousWakeUp == null && !waitingProducers.isEmpty()) {
           refuseStarter();
-          var wakeUp = new CompletableFuture<Void>();
+          var wakeUp = new WakeUp();
           waitingProducers.add(wakeUp);
           waitingProducers.remove(previousWakeUp);
           return wakeUp;
@@ -176,19 +173,19 @@ final class ReadAheadBuffer<T> {
    * Leaves the line of waiting producers. If the buffer is not full, wakes the next producer,
    * because this producer does not use the free capacity for which it may have been woken.
    */
-  private void leave(CompletableFuture<Void> wakeUp) {
+  private void leave(WakeUp wakeUp) {
     try (var lockHold = lock.acquire()) {
       leaveLine(wakeUp);
     }
   }
 
-  private void leaveLine(CompletableFuture<Void> wakeUp) {
+  private void leaveLine(WakeUp wakeUp) {
     waitingProducers.remove(wakeUp);
     if (!isFull()) wake(waitingProducers.peek());
   }
 
-  private static void wake(CompletableFuture<Void> wakeUp) {
-    if (wakeUp != null) wakeUp.complete(null);
+  private static void wake(WakeUp wakeUp) {
+    if (wakeUp != null) wakeUp.wake();
   }
 
   /**
@@ -197,7 +194,7 @@ final class ReadAheadBuffer<T> {
    */
   int takeElements(Object[] target) {
     while (true) {
-      CompletableFuture<Void> wakeUp;
+      WakeUp wakeUp;
       try (var lockHold = lock.acquire()) {
         if (!elements.isEmpty() || isAtEnd()) return moveTo(target);
         wakeUp = beginReading();
@@ -213,21 +210,19 @@ final class ReadAheadBuffer<T> {
     return count;
   }
 
-  private CompletableFuture<Void> beginReading() {
+  private WakeUp beginReading() {
     if (readerWake != null) throw new IllegalStateException("an iteration is read by two threads at once, by " + reader
         + " and by " + Thread.currentThread() + "; give each thread its own iterator()");
     reader = Thread.currentThread();
-    return readerWake = new CompletableFuture<>();
+    return readerWake = new WakeUp();
   }
 
-  private void awaitElement(CompletableFuture<Void> wakeUp) {
+  private void awaitElement(WakeUp wakeUp) {
     try {
-      wakeUp.get();
+      wakeUp.await();
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();
       throw new CancellationException("interrupted while waiting for an element of a generator");
-    } catch (ExecutionException impossible) {
-      throw new AssertionError(impossible);
     } finally {
       try (var lockHold = lock.acquire()) {
         readerWake = null;

@@ -4,9 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.ActorBuilder;
 import io.fibry.ActorScope;
 import io.fibry.ActorWithReturn;
 import io.fibry.Strategy;
+import io.fibry.flow.Generator;
 import io.fibry.support.Patience;
 import io.fibry.testing.Promise;
 import io.fibry.testing.RecordedLetters;
@@ -36,7 +38,7 @@ class PoolWaitFutureTest {
   private static final long LONG_NANOS = Patience.LONG.toNanos();
 
   private interface PoolWait {
-    Object await(ActorWithReturn<Object, Object> actor) throws Exception;
+    Object await(ActorBuilder<Object> builder, ActorWithReturn<Object, Object> actor) throws Exception;
   }
 
   private final ActorScope scope = Variants.scope(new RecordedLetters());
@@ -68,28 +70,32 @@ class PoolWaitFutureTest {
   }
 
   private enum Wait {
-    ASK(actor -> actor.ask("question"), "answer"),
-    ASK_WITH_LIMIT(actor -> actor.ask("question", Patience.LONG), "answer"),
-    GET(actor -> actor.sendMessageReturn("question").get(), "answer"),
-    GET_WITH_LIMIT(actor -> actor.sendMessageReturn("question").get(LONG_NANOS, TimeUnit.NANOSECONDS), "answer"),
-    JOIN(actor -> actor.sendMessageReturn("question").join(), "answer"),
-    JOIN_CHAINED_STAGE(actor -> actor.sendMessageReturn("question").thenApply(answer -> answer + "!").join(),
+    ASK((builder, actor) -> actor.ask("question"), "answer"),
+    ASK_WITH_LIMIT((builder, actor) -> actor.ask("question", Patience.LONG), "answer"),
+    GET((builder, actor) -> actor.sendMessageReturn("question").get(), "answer"),
+    GET_WITH_LIMIT((builder, actor) -> actor.sendMessageReturn("question").get(LONG_NANOS, TimeUnit.NANOSECONDS),
+        "answer"),
+    JOIN((builder, actor) -> actor.sendMessageReturn("question").join(), "answer"),
+    JOIN_CHAINED_STAGE((builder, actor) -> actor.sendMessageReturn("question").thenApply(answer -> answer + "!").join(),
         "answer!"),
-    EXIT(actor -> {
+    EXIT((builder, actor) -> {
       actor.askExit();
       actor.waitForExit();
       return "ended";
-    }, "ended"), EXIT_WITH_LIMIT(actor -> {
+    }, "ended"), EXIT_WITH_LIMIT((builder, actor) -> {
       actor.askExit();
       return actor.waitForExit(Patience.LONG);
-    }, true), JOIN_EXIT(actor -> {
+    }, true), JOIN_EXIT((builder, actor) -> {
       actor.askExit();
       actor.onExit().join();
       return "ended";
-    }, "ended"), CLOSE(actor -> {
+    }, "ended"), CLOSE((builder, actor) -> {
       actor.close();
       return "ended";
-    }, "ended");
+    }, "ended"), READER_OF_GENERATOR((builder, actor) -> {
+      var generator = Generator.<Object>of(builder, 1, output -> output.yield("element"));
+      return generator.iterator().next();
+    }, "element");
 
     final PoolWait poolWait;
     final Object result;
@@ -113,7 +119,7 @@ class PoolWaitFutureTest {
           refusesThreads = true;
           awaited.sendMessage("work");
           waiter.set(Thread.currentThread());
-          return wait.await(awaited);
+          return wait.await(scope.anonymous().strategy(strategy), awaited);
         });
     var result = waiting.sendMessageReturn("begin");
     Patience.eventually("the handler did not wait", () -> waiter.get() != null && Patience.isParked(waiter.get()));
