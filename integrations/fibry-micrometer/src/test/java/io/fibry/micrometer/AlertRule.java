@@ -52,7 +52,7 @@ record AlertRule(String alert, String expression, int minutes, int keptMinutes, 
 
   /** Returns whether the first scrape with a smaller value ends the alert. */
   boolean endsWithScrape() {
-    return expression.matches("last_over_time\\(\\w+\\[3m]\\) > \\d+");
+    return minutes == 0 && expression.matches("last_over_time\\(\\w+\\[3m]\\) > \\d+");
   }
 
   /** Returns whether a single event fires the alert. */
