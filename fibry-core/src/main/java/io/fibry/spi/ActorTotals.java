@@ -44,6 +44,8 @@ public interface ActorTotals extends AutoCloseable {
    * @param worstFailing the actor that has failed most in the last minutes; empty if none has
    * @param worstRefusing the actor that has refused most in the last minutes; empty if none has
    * @param worstRestarting the actor that has restarted most in the last minutes; empty if none has
+   * @param worstExpiring the actor in whose mailbox most requests have expired in the last minutes;
+   * empty if none has
    * @param worstGrowing the actor whose mailbox has grown most in five to six minutes, by at least
    * 100 messages, and is longer than one to two minutes ago. The count is how many more messages
    * wait. Mailboxes are counted up to 100,000. So at this limit, a mailbox counts as growing, by
@@ -56,12 +58,12 @@ public interface ActorTotals extends AutoCloseable {
   record Total(String name, int living, int suspended, long handled, long failed, long refused, long dropped,
       long restarted, long queued, Duration oldestWaiting, Optional<String> oldestWaitingActor, Duration busyFor,
       Optional<String> busiestActor, Optional<Worst> worstFailing, Optional<Worst> worstRefusing,
-      Optional<Worst> worstRestarting, Optional<Worst> worstGrowing, Optional<Worst> longestQueue,
-      Optional<Worst> suspendedActor) {}
+      Optional<Worst> worstRestarting, Optional<Worst> worstExpiring, Optional<Worst> worstGrowing,
+      Optional<Worst> longestQueue, Optional<Worst> suspendedActor) {}
 
   /**
-   * The actor of a name that had more problems of a kind than the others. Failures, refusals and
-   * restarts before {@link ActorTotals#of} was called do not count. For these, the actor is shown
+   * The actor of a name that had more problems of a kind than the others. Failures, refusals,
+   * expired requests and restarts before {@link ActorTotals#of} was called do not count. For these, the actor is shown
    * in the period of five minutes in which it had the problems, and in the period after, until an
    * actor has a problem in that period. If actors had equally many, it is the first that was found.
    *

@@ -30,7 +30,7 @@ class ActorTotalsTest extends ActorTotalsSetup {
   private static Total sum(String name, int living, long handled, long failed, long refused) {
     return new Total(name, living, 0, handled, failed, refused, 0, 0, 0, Duration.ZERO, Optional.empty(), Duration.ZERO,
         Optional.empty(), worst(name, failed), worst(name, refused), Optional.empty(), Optional.empty(),
-        Optional.empty(), Optional.empty());
+        Optional.empty(), Optional.empty(), Optional.empty());
   }
 
   private static Optional<Worst> worst(String actor, long count) {

@@ -1,9 +1,13 @@
 package io.fibry.spi;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.fibry.Actor;
+import io.fibry.ActorWithReturn;
+import io.fibry.AskTimeoutException;
+import io.fibry.DeadLetter;
 import io.fibry.FailurePolicy;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
@@ -11,6 +15,7 @@ import io.fibry.spi.ActorTotals.Total;
 import io.fibry.spi.ActorTotals.Worst;
 import io.fibry.support.Intercepted;
 import io.fibry.support.Patience;
+import io.fibry.testing.Echo;
 import io.fibry.testing.Gate;
 import io.fibry.testing.Promise;
 import io.fibry.time.Scheduler;
@@ -21,9 +26,10 @@ import java.util.Optional;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** Tests the names of the actors that fail, refuse and restart most. */
+/** Tests the names of the actors that fail, refuse, restart and let requests expire most. */
 class WorstActorsTest extends ActorTotalsSetup {
   private static Optional<Worst> worst(String actor, long count) {
     return Optional.of(new Worst(actor, count));
@@ -150,6 +156,35 @@ class WorstActorsTest extends ActorTotalsSetup {
     var sum = totals.read().getFirst();
 
     assertEquals(List.of(worst("full", 2), worst("broken", 1)), List.of(sum.worstRefusing(), sum.worstRestarting()));
+  }
+
+  /** A request whose handler has begun does not expire in the mailbox. */
+  @Promise("19.26")
+  @Test
+  void totalsNameActorAtWhichMostRequestsExpire() {
+    var slow = Echo.actor(scope.named("slow"));
+    askLate(slow, 4); // before the sums
+    var totals = totals("*");
+    assertEquals(Optional.empty(), totals.read().getFirst().worstExpiring());
+
+    askLate(slow, 2);
+    askLate(Echo.actor(scope.named("slower").mailbox(Mailbox.bounded(9, Overflow.REJECT))), 3);
+    askLate(Echo.actor(scope.anonymous()), 5);
+
+    assertEquals(worst("slower", 3), totals.read().getFirst().worstExpiring());
+    assertEquals(14, scope.report().unhandled().get(DeadLetter.Reason.EXPIRED));
+  }
+
+  /** Occupies the actor with a request, and lets further requests expire in its mailbox. */
+  private void askLate(ActorWithReturn<Object, Object> actor, int count) {
+    var gate = new Gate();
+    Patience.startFiber(() -> actor.sendMessageReturn(gate, Duration.ofSeconds(1)));
+    Patience.await(gate.entered);
+    var requests = IntStream.range(0, count).mapToObj(i -> actor.sendMessageReturn(i, Duration.ofSeconds(1))).toList();
+    clock.advance(Duration.ofSeconds(1));
+    for (var request : requests) assertSame(AskTimeoutException.class, Patience.failure(request).getClass());
+    gate.open();
+    awaitQuiet();
   }
 
   private static void executeIfAccepted(Actor<Object> actor) {

@@ -352,7 +352,11 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
   @Override
   public void onWithdrawn(RequestFuture<?> request, Reason reason) {
     countUnhandled(reason);
-    if (reason == Reason.EXPIRED) for (var cell : workersAndSelf()) cell.restartUnclaimed();
+    if (reason != Reason.EXPIRED) return;
+    for (var cell : workersAndSelf()) cell.restartUnclaimed();
+    if (label() != null) try {
+      extras().countExpired();
+    } catch (OutOfMemoryError noMemory) {} // the request is then missing only in the actor's own count
   }
 
   @Override

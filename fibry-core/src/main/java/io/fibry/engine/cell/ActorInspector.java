@@ -142,6 +142,12 @@ public final class ActorInspector {
     return recovery == null ? 0 : recovery.restartCount();
   }
 
+  /** Returns how many requests to the actor have expired unhandled; counted if it has a name. */
+  public static long expired(Cell cell) {
+    var extras = cell.extrasOrNull();
+    return extras == null ? 0 : extras.expired();
+  }
+
   /**
    * Returns the stack frames of the handler that runs, the newest call first. Returns an empty list
    * if no handler runs, or its stack is not known.

@@ -75,6 +75,7 @@ public final class ColdState {
   volatile Queue<Object> stash = EMPTY_STASH; // nodes; changed by the drain, read by killers
   volatile Wait.WaitingHandler hooksDrain; // the drain of the hooks, which sets it; read by threads about to wait
   volatile boolean endedNormally; // whether the end was announced without a cut-off
+  private volatile long expired; // requests that expired unhandled; written under the monitor by askers
 
   ColdState() {}
 
@@ -82,6 +83,15 @@ public final class ColdState {
   void addToStash(Object node) {
     if (stash == EMPTY_STASH) stash = new ConcurrentLinkedQueue<>();
     stash.add(node);
+  }
+
+  /** Counts a request that expired unhandled. Called by its asker. */
+  public synchronized void countExpired() {
+    expired++;
+  }
+
+  long expired() {
+    return expired;
   }
 
   public synchronized void setReason(ExitReason newReason) {

@@ -261,8 +261,8 @@ final class NamedTotals implements ActorTotals {
       totals.add(new Total(names.list().get(i), living[i], suspended[i], last[i].handled, last[i].failed,
           last[i].refused, last[i].dropped, last[i].restarted, queued[i], oldest.get(i).duration(),
           oldest.get(i).name(), busiest.get(i).duration(), busiest.get(i).name(), worst.worst(i, WorstActors.FAILED),
-          worst.worst(i, WorstActors.REFUSED), worst.worst(i, WorstActors.RESTARTED), growing.worst(i),
-          longestQueues.get(i).update(), mostSuspended.get(i).update()));
+          worst.worst(i, WorstActors.REFUSED), worst.worst(i, WorstActors.RESTARTED),
+          worst.worst(i, WorstActors.EXPIRED), growing.worst(i), longestQueues.get(i).update(), mostSuspended.get(i).update()));
     }
     return List.copyOf(totals);
   }

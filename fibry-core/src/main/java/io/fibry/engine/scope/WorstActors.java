@@ -10,7 +10,8 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * Finds the actors of each name that have failed, refused or restarted most in the last minutes.
+ * Finds the actors of each name that have failed, refused, let requests expire, or restarted most in
+ * the last minutes.
  *
  * <p>Time is divided into periods. At the start of a period, also of the first, the counts of the
  * actors that ever had a problem are remembered by the names of the actors. The growth since then
@@ -27,7 +28,8 @@ final class WorstActors {
   static final int FAILED = 0;
   static final int REFUSED = 1;
   static final int RESTARTED = 2;
-  private static final int PROBLEMS = 3;
+  static final int EXPIRED = 3;
+  private static final int PROBLEMS = 4;
 
   private static final long PERIOD_NANOS = 5L * 60 * 1_000_000_000; // five minutes
   private static final int MAX_REMEMBERED = 10_000;
@@ -87,6 +89,7 @@ final class WorstActors {
     return switch (problem) {
       case FAILED -> cell.failed();
       case REFUSED -> cell.refused();
+      case EXPIRED -> ActorInspector.expired(cell);
       default -> ActorInspector.restarted(cell);
     };
   }

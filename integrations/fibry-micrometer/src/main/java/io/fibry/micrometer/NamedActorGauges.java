@@ -18,11 +18,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Gauges in one registry that name actors of each group: the actor that has been busy for longest,
- * and the actor whose message has waited for longest. Three more gauges name the actors that have
- * failed, refused and restarted most in the last minutes. The others name an actor whose mailbox
+ * and the actor whose message has waited for longest. Four more gauges name the actors that have
+ * failed, refused, restarted and let requests expire most in the last minutes. The others name an actor whose mailbox
  * grows, an actor for which many messages wait, and a suspended actor. A gauge exists only while
  * there is such an actor, and a gauge of a time only while this time is at least ten seconds. So an
- * alert names the actor, and the registry has at most eight such gauges for each group.
+ * alert names the actor, and the registry has at most nine such gauges for each group.
  * Thread-safe.
  *
  * <p>The gauges change when the registry reads a meter of the actors. A thread that finds another
@@ -62,6 +62,8 @@ final class NamedActorGauges {
         sum -> NamedValue.of(sum.worstRefusing())),
     RESTARTED("restarted", "Restarts of the actor of this name lately",
         sum -> NamedValue.of(sum.worstRestarting())),
+    EXPIRED("expired", "Requests that have expired lately in the mailbox of the actor of this name",
+        sum -> NamedValue.of(sum.worstExpiring())),
     GROWN("grown", "How many more messages wait for the actor of this name than five minutes ago, from 100 on",
         sum -> NamedValue.of(sum.worstGrowing())),
     QUEUED("queued", "Messages that wait for the actor of this name, from 100 on",

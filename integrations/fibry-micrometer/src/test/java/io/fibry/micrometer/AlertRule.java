@@ -13,6 +13,8 @@ import java.util.regex.Pattern;
 record AlertRule(String alert, String expression, int minutes, int keptMinutes, String severity, String summary,
     String action) {
   static final Path FILE = Path.of("prometheus/rules.yml");
+  /** A meter with its labels. */
+  static final Pattern SELECTOR = Pattern.compile("fibry_\\w+(\\{[^}]*})?");
   private static final Pattern RULE = Pattern.compile("""
        {6}- alert: (\\w+)
        {8}expr: (\\|(?:\\n {10}[^\\n]+)+|[^|\\n]+)

@@ -1,5 +1,7 @@
 package io.fibry.micrometer;
 
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
 import io.fibry.ActorSystem;
 import io.fibry.FailurePolicy;
 import io.fibry.cluster.Cluster;
@@ -26,12 +28,14 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 
 /**
  * Registers all meters of this module. The server has responded with 200, 500 and 503. The actor
  * {@code clerk} has been busy, and a hundred messages have waited for it, for a minute, and it has
- * refused a message. The actor {@code courier} has failed and restarted, and is suspended.
+ * refused a message and let a request expire. The actor {@code courier} has failed and restarted,
+ * and is suspended.
  */
 final class AllMeters {
   private static final Duration BACKOFF = Duration.ofHours(1);
@@ -107,12 +111,17 @@ final class AllMeters {
 
   private void occupyClerk() {
     var entered = new CountDownLatch(1);
-    var clerk = shop.named("clerk").mailbox(Mailbox.bounded(100, Overflow.REJECT)).newActor((String order) -> {
-      entered.countDown();
-      gate.await();
-    });
+    var clerk = shop.named("clerk").mailbox(Mailbox.bounded(100, Overflow.REJECT))
+        .newActorWithReturn((String order) -> {
+          entered.countDown();
+          gate.await();
+          return order;
+        });
     clerk.sendMessage("hat");
     Patience.await(entered);
+    var expiring = clerk.sendMessageReturn("gloves", Duration.ofSeconds(1));
+    shop.clock().advance(Duration.ofSeconds(1));
+    assertThrows(CompletionException.class, expiring::join);
     for (int i = 0; i < 100; i++) clerk.sendMessage("shoes");
     clerk.sendMessage("refused");
   }

@@ -35,7 +35,6 @@ class MonitoringFilesTest {
   private static final Pattern QUERY_OF_RULE = Pattern.compile("\\{\\{ range printf `([^`]+)` ([^|]+) \\| query }}");
   private static final Pattern LABEL_OF_RESULT = Pattern.compile("\\{\\{ \\.Labels\\.(\\w+) }}");
   private static final Pattern VARIABLE = Pattern.compile("label_values\\((.+), (\\w+)\\)");
-  private static final Pattern SELECTOR = Pattern.compile("fibry_\\w+(\\{[^}]*})?");
   private static final int GRID_WIDTH = 24;
   // ids of Grafana's formats of values
   private static final Set<String> UNITS = Set.of("s", "short", "percentunit", "reqps", "ops");
@@ -117,41 +116,18 @@ class MonitoringFilesTest {
    * are missing, because a scrape failed, the query finds the names of the scrapes before.
    */
   @ParameterizedTest
-  @CsvSource({"FibryMessagesPileUp, max_queued, messages_waiting",
-    "FibryActorsSuspended, max_suspended, scope_suspended"})
-  void alertOfScopeQueriesNamesOfActors(String alert, String gauge, String ofScope) throws Exception {
+  @CsvSource({"FibryMessagesPileUp, 3, max_queued, 3m, messages_waiting",
+    "FibryActorsSuspended, 3, max_suspended, 3m, scope_suspended",
+    "FibryRequestsExpire, 1, max_expired, 5m, messages_waiting"})
+  void alertOfScopeQueriesNamesOfActors(String alert, int count, String gauge, String range, String ofScope)
+      throws Exception {
     var query = QUERY_OF_RULE.matcher(rule(alert).summary());
     assertTrue(query.find(), alert);
 
     var ofActors = "fibry_actor_" + gauge;
-    assertEquals("topk(3, " + ofActors + " or last_over_time(" + ofActors + "[3m]) unless on (scope) fibry_" + ofScope
-        + ")", query.group(1).replace("{job=%[1]q,instance=%[2]q,scope=%[3]q}", ""));
+    assertEquals("topk(" + count + ", " + ofActors + " or last_over_time(" + ofActors + "[" + range
+        + "]) unless on (scope) fibry_" + ofScope + ")", query.group(1).replace("{job=%[1]q,instance=%[2]q,scope=%[3]q}", ""));
     assertTrue(rule(alert).summary().contains("{{ .Labels.name }}"), alert);
-  }
-
-  /** A failed scrape must not restart the time for which a state has to last before its alert. */
-  @Test
-  void eachAlertOnStateThatWaitsReadsLastScrape() throws Exception {
-    int count = 0;
-    for (var rule : AlertRule.all()) {
-      if (rule.minutes() == 0 || rule.countsEvents() || rule.alert().equals("FibryProcessGone")) continue;
-      for (var selector : SELECTOR.matcher(rule.expression()).results().toList()) {
-        assertTrue(rule.expression().substring(0, selector.start()).endsWith("last_over_time("), rule.expression());
-        count++;
-      }
-    }
-    assertTrue(count >= 14, "only " + count + " meters");
-  }
-
-  /**
-   * After the end of a process, its series are missing. A new process has no series of two minutes
-   * ago. A range has the samples that exist.
-   */
-  @Test
-  void eachAlertOnEventsReadsOnlyRanges() throws Exception {
-    for (var rule : AlertRule.all())
-      if (rule.countsEvents()) for (var selector : SELECTOR.matcher(rule.expression()).results().toList())
-        assertTrue(rule.expression().startsWith("[", selector.end()), rule.alert() + ": " + selector.group());
   }
 
   @Test
@@ -201,22 +177,6 @@ class MonitoringFilesTest {
       assertTrue(rule.expression().contains("sum by (job, instance, server, method, uri)"), rule.alert());
       assertTrue(rule.expression().matches("\\(.*increase.* >= 5\\) / .* > 0\\.01"), rule.alert());
     }
-  }
-
-  /** A rule with both would fire after twice the time that its text says. */
-  @Test
-  void noAlertOfWindowAlsoWaits() throws Exception {
-    assertEquals(List.of(), AlertRule.all().stream()
-        .filter(rule -> rule.expression().split(" and on ")[0].matches(".*(?<!last)_over_time\\(.*"))
-        .filter(rule -> rule.minutes() > 1)
-        .map(AlertRule::alert).toList());
-  }
-
-  /** The rate of a single event stays above zero for the whole window. */
-  @Test
-  void noAlertFiresAtAnyRate() throws Exception {
-    assertEquals(List.of(), AlertRule.all().stream().map(AlertRule::expression)
-        .filter(expression -> expression.matches("rate\\(.*\\) > 0")).toList());
   }
 
   /** The series of the subscribers end with them, and do not exist beyond the oldest 20. */
@@ -377,7 +337,7 @@ class MonitoringFilesTest {
 
   private static void checkTarget(PromQl promQl, JsonNode target) {
     var expression = target.get("expr").asString();
-    for (var selector : SELECTOR.matcher(expression).results().map(MatchResult::group).toList()) {
+    for (var selector : AlertRule.SELECTOR.matcher(expression).results().map(MatchResult::group).toList()) {
       assertTrue(selector.contains("job=~\"$job\",instance=~\"$instance\""), selector);
       if (selector.startsWith("fibry_http"))
         assertTrue(selector.contains("server=~\"$server\",uri=~\"$route\""), selector);

@@ -149,9 +149,9 @@ public final class OpenTelemetryMetrics implements AutoCloseable {
    * <p>The gauges {@code fibry.actor.max.busy} and {@code fibry.actor.max.waiting} have the
    * further attribute {@code name}: the actor that has been busy for longest, and the actor whose
    * message has waited for longest. They have a value only while that time is at least ten seconds.
-   * The gauges {@code fibry.actor.max.failed}, {@code fibry.actor.max.refused} and
-   * {@code fibry.actor.max.restarted} name the actor with the most of these problems in five
-   * minutes, and have a value until the end of the next five minutes. The gauge
+   * The gauges {@code fibry.actor.max.failed}, {@code fibry.actor.max.refused},
+   * {@code fibry.actor.max.restarted} and {@code fibry.actor.max.expired} (requests that expire in
+   * its mailbox) name the actor with the most of these problems in five minutes, and have a value until the end of the next five minutes. The gauge
    * {@code fibry.actor.max.grown} names the actor whose mailbox has grown most in five minutes,
    * while it grows, and {@code fibry.actor.max.queued} the actor for which most messages wait; both
    * from 100 messages on. The gauge {@code fibry.actor.max.suspended} names a suspended actor.
@@ -206,6 +206,9 @@ public final class OpenTelemetryMetrics implements AutoCloseable {
             (sums, gauge) -> sums.forEach(sum -> recordWorst(gauge, sum.worstRefusing(), byName.get(sum.name()))))
         .gauges("fibry.actor.max.restarted", "{restart}", "Restarts of the actor of this name lately",
             (sums, gauge) -> sums.forEach(sum -> recordWorst(gauge, sum.worstRestarting(), byName.get(sum.name()))))
+        .gauges("fibry.actor.max.expired", MESSAGES,
+            "Requests that have expired lately in the mailbox of the actor of this name",
+            (sums, gauge) -> sums.forEach(sum -> recordWorst(gauge, sum.worstExpiring(), byName.get(sum.name()))))
         .gauges("fibry.actor.max.grown", MESSAGES,
             "How many more messages wait for the actor of this name than five minutes ago, from 100 on",
             (sums, gauge) -> sums.forEach(sum -> recordWorst(gauge, sum.worstGrowing(), byName.get(sum.name()))))

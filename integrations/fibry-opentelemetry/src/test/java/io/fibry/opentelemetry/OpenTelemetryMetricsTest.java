@@ -126,7 +126,8 @@ class OpenTelemetryMetricsTest {
         telemetry.value("fibry.actor.waiting", orders)));
     for (var name : List.of("failed", "refused")) assertEquals(1, telemetry.value("fibry.actor.max." + name,
         Map.of("scope", "test", "actor", "orders", "name", "orders")), name);
-    assertEquals(-1, telemetry.value("fibry.actor.max.restarted", Map.of()));
+    for (var name : List.of("restarted", "expired"))
+      assertEquals(-1, telemetry.value("fibry.actor.max." + name, Map.of()), name);
     Patience.eventually(() -> telemetry.value("fibry.actor.busy", orders) > 0);
     scope.clock().advance(Duration.ofSeconds(12));
     assertEquals(12, telemetry.value("fibry.actor.oldest.waiting", orders));
