@@ -262,7 +262,8 @@ final class NamedTotals implements ActorTotals {
           last[i].refused, last[i].dropped, last[i].restarted, queued[i], oldest.get(i).duration(),
           oldest.get(i).name(), busiest.get(i).duration(), busiest.get(i).name(), worst.worst(i, WorstActors.FAILED),
           worst.worst(i, WorstActors.REFUSED), worst.worst(i, WorstActors.RESTARTED),
-          worst.worst(i, WorstActors.EXPIRED), growing.worst(i), longestQueues.get(i).update(), mostSuspended.get(i).update()));
+          worst.worst(i, WorstActors.EXPIRED), growing.worst(i), longestQueues.get(i).update(),
+          mostSuspended.get(i).update()));
     }
     return List.copyOf(totals);
   }

@@ -126,7 +126,8 @@ class MonitoringFilesTest {
 
     var ofActors = "fibry_actor_" + gauge;
     assertEquals("topk(" + count + ", " + ofActors + " or last_over_time(" + ofActors + "[" + range
-        + "]) unless on (scope) fibry_" + ofScope + ")", query.group(1).replace("{job=%[1]q,instance=%[2]q,scope=%[3]q}", ""));
+        + "]) unless on (scope) fibry_" + ofScope + ")",
+        query.group(1).replace("{job=%[1]q,instance=%[2]q,scope=%[3]q}", ""));
     assertTrue(rule(alert).summary().contains("{{ .Labels.name }}"), alert);
   }
 
