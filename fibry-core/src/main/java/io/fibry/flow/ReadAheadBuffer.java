@@ -5,7 +5,7 @@ import io.fibry.ActorBuilder;
 import io.fibry.Handler;
 import io.fibry.block.StackSafeLock;
 import io.fibry.block.Throwables;
-import io.fibry.block.WakeUp;
+import io.fibry.block.WakeSignal;
 import io.fibry.spi.BlockBuilder;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -23,7 +23,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * producer if the buffer is not full. So a producer waits only while there are elements to read, or
  * while the reader is about to run.
  *
- * <p>Each waiting thread waits for a {@link WakeUp} of its own, not for a lock or condition. If a
+ * <p>Each waiting thread waits for a {@link WakeSignal} of its own, not for a lock or condition. If a
  * fiber's stack is full, parking throws a StackOverflowError, and a lock or condition would then
  * keep the thread among its waiters forever.
  */
@@ -36,11 +36,11 @@ final class ReadAheadBuffer<T> {
   private final StackSafeLock lock = new StackSafeLock(true);
   private final ArrayDeque<T> elements = new ArrayDeque<>();
   // the wake-ups of producers that wait, or were woken and have not left the line
-  private final ArrayDeque<WakeUp> waitingProducers = new ArrayDeque<>();
+  private final ArrayDeque<WakeSignal> waitingProducers = new ArrayDeque<>();
   private final List<Actor<?>> producers = new ArrayList<>(); // actors that `producerEnded` has not removed yet
   private int takenUnread; // size of the chunk that the reader has taken; 0 after the reader has read the whole chunk
   private int unfinishedProducers; // producers that have not ended, or are not made yet
-  private WakeUp readerWake; // wakes the reader; null while the reader does not wait
+  private WakeSignal readerWake; // wakes the reader; null while the reader does not wait
   private Thread reader; // the thread of the reader; null while the reader does not wait
   private Thread starter; // starts the producers; null once all are started
   private Throwable failure; // first failure of a producer; null after it was thrown
@@ -106,7 +106,7 @@ final class ReadAheadBuffer<T> {
     @Override
     public void yield(T element) {
       Objects.requireNonNull(element, "element");
-      WakeUp wakeUp = null;
+      WakeSignal wakeUp = null;
       try {
         while ((wakeUp = addOrQueue(element, wakeUp)) != null) wakeUp.await();
       } catch (InterruptedException interrupted) {
@@ -122,13 +122,13 @@ final class ReadAheadBuffer<T> {
      * wake-up to wait for. {@code previousWakeUp} is the wake-up that woke this thread, at first
      * null.
      */
-    private WakeUp addOrQueue(T element, WakeUp previousWakeUp) {
-      WakeUp readerToWake;
+    private WakeSignal addOrQueue(T element, WakeSignal previousWakeUp) {
+      WakeSignal readerToWake;
       try (var lockHold = lock.acquire()) {
         refuseIfEnded();
         if (isFull() || previousWakeUp == null && !waitingProducers.isEmpty()) {
           refuseStarter();
-          var wakeUp = new WakeUp();
+          var wakeUp = new WakeSignal();
           waitingProducers.add(wakeUp);
           waitingProducers.remove(previousWakeUp);
           return wakeUp;
@@ -173,18 +173,18 @@ final class ReadAheadBuffer<T> {
    * Leaves the line of waiting producers. If the buffer is not full, wakes the next producer,
    * because this producer does not use the free capacity for which it may have been woken.
    */
-  private void leave(WakeUp wakeUp) {
+  private void leave(WakeSignal wakeUp) {
     try (var lockHold = lock.acquire()) {
       leaveLine(wakeUp);
     }
   }
 
-  private void leaveLine(WakeUp wakeUp) {
+  private void leaveLine(WakeSignal wakeUp) {
     waitingProducers.remove(wakeUp);
     if (!isFull()) wake(waitingProducers.peek());
   }
 
-  private static void wake(WakeUp wakeUp) {
+  private static void wake(WakeSignal wakeUp) {
     if (wakeUp != null) wakeUp.wake();
   }
 
@@ -194,7 +194,7 @@ final class ReadAheadBuffer<T> {
    */
   int takeElements(Object[] target) {
     while (true) {
-      WakeUp wakeUp;
+      WakeSignal wakeUp;
       try (var lockHold = lock.acquire()) {
         if (!elements.isEmpty() || isAtEnd()) return moveTo(target);
         wakeUp = beginReading();
@@ -210,14 +210,14 @@ final class ReadAheadBuffer<T> {
     return count;
   }
 
-  private WakeUp beginReading() {
+  private WakeSignal beginReading() {
     if (readerWake != null) throw new IllegalStateException("an iteration is read by two threads at once, by " + reader
         + " and by " + Thread.currentThread() + "; give each thread its own iterator()");
     reader = Thread.currentThread();
-    return readerWake = new WakeUp();
+    return readerWake = new WakeSignal();
   }
 
-  private void awaitElement(WakeUp wakeUp) {
+  private void awaitElement(WakeSignal wakeUp) {
     try {
       wakeUp.await();
     } catch (InterruptedException interrupted) {

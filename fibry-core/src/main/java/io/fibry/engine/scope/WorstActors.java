@@ -10,8 +10,8 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * Finds the actors of each name that have failed, refused, let requests expire, or restarted most in
- * the last minutes.
+ * Finds the actors of each name that have failed, refused, let requests expire, or restarted most
+ * in the last minutes.
  *
  * <p>Time is divided into periods. At the start of a period, also of the first, the counts of the
  * actors that ever had a problem are remembered by the names of the actors. The growth since then

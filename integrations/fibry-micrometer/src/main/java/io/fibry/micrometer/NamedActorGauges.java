@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Gauges in one registry that name actors of each group: the actor that has been busy for longest,
  * and the actor whose message has waited for longest. Four more gauges name the actors that have
- * failed, refused, restarted and let requests expire most in the last minutes. The others name an actor whose mailbox
- * grows, an actor for which many messages wait, and a suspended actor. A gauge exists only while
+ * failed, refused, restarted and let requests expire most in the last minutes. The others name an
+ * actor whose mailbox grows, an actor for which many messages wait, and a suspended actor. A gauge exists only while
  * there is such an actor, and a gauge of a time only while this time is at least ten seconds. So an
  * alert names the actor, and the registry has at most nine such gauges for each group.
  * Thread-safe.

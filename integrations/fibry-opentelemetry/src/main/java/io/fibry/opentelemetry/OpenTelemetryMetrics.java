@@ -151,8 +151,8 @@ public final class OpenTelemetryMetrics implements AutoCloseable {
    * message has waited for longest. They have a value only while that time is at least ten seconds.
    * The gauges {@code fibry.actor.max.failed}, {@code fibry.actor.max.refused},
    * {@code fibry.actor.max.restarted} and {@code fibry.actor.max.expired} (requests that expire in
-   * its mailbox) name the actor with the most of these problems in five minutes, and have a value until the end of the next five minutes. The gauge
-   * {@code fibry.actor.max.grown} names the actor whose mailbox has grown most in five minutes,
+   * its mailbox) name the actor with the most of these problems in five minutes. They have a value
+   * until the end of the next five minutes. The gauge {@code fibry.actor.max.grown} names the actor whose mailbox has grown most in five minutes,
    * while it grows, and {@code fibry.actor.max.queued} the actor for which most messages wait; both
    * from 100 messages on. The gauge {@code fibry.actor.max.suspended} names a suspended actor.
    *

@@ -4,7 +4,7 @@ import io.fibry.engine.queue.PoolWaitFuture;
 import java.util.concurrent.ExecutionException;
 
 /** Wakes one thread that waits for other code of a block, also on a thread of a ForkJoinPool. */
-public final class WakeUp {
+public final class WakeSignal {
   private final PoolWaitFuture<Void> future = new PoolWaitFuture<>();
 
   /** Waits until another thread calls {@link #wake}. */
