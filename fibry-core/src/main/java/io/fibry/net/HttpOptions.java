@@ -130,12 +130,17 @@ public final class HttpOptions implements Cloneable {
   }
 
   /**
-   * Sets the names by which clients may call this server. A request with another Host header is
-   * refused with 421. So the owner of a foreign page cannot reach this server through a browser by
-   * pointing the page's host name at this server's address (DNS rebinding). Every name is allowed
-   * by default.
+   * Sets the names by which clients may call this server. A request with another Host header, or
+   * without this header, is refused with 421. So the owner of a foreign page cannot reach this
+   * server through a browser by pointing the page's host name at this server's address (DNS
+   * rebinding). Every name is allowed by default.
    *
-   * @param names without scheme and port, such as {@code shop.example}
+   * <p>An IP address is refused, too, unless it is one of the names, because a handler may put the
+   * Host header into a link. {@linkplain HttpRoutes#probe Probe routes} are served with any Host
+   * header, because orchestrators and load balancers call them by IP address. The log has the host
+   * of a refused request, at most once a minute.
+   *
+   * @param names without scheme and port, such as {@code shop.example} or {@code 10.0.0.3}
    * @return a changed copy
    */
   public HttpOptions withHosts(String... names) {

@@ -65,7 +65,9 @@ public final class HttpRoutes {
    * Adds a route that responds with a text even if the server is full, for the health checks of a
    * load balancer or an orchestrator. The route is a {@link #text} route that
    * {@link HttpOptions#withMaxExchanges} neither counts nor refuses. Only the limit of connections
-   * bounds such handlers, so each must return soon.
+   * bounds such handlers, so each must return soon. {@link HttpOptions#withHosts} does not refuse
+   * such a request either, because a health check often calls the server by its IP address. So a
+   * foreign page may read the text, which must not be secret.
    * {@snippet class="io.fibry.HttpSnippetsTest" region="probe"}
    *
    * @param pattern a path such as {@code /health}, without a slash at its end; a method may precede

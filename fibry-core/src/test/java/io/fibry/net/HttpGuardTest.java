@@ -230,11 +230,37 @@ class HttpGuardTest {
     assertEquals(code, code("GET / HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n\r\n"));
   }
 
-  @Test
-  void serverWithHostsRefusesRequestWithoutHost() throws IOException {
-    open(routes -> routes.text("/", exchange -> "x"), o -> o.withHosts("shop.example"));
+  @Promise("27.22")
+  @ParameterizedTest
+  @CsvSource(delimiter = '|', value = {
+    "HTTP/1.0 | no Host header; this server requires it | no Host header",
+    "HTTP/1.1;Host: 10.0.0.3:8443 | a Host header of another server | the Host header '10.0.0.3:8443'"})
+  void refusalOfHostNamesOptionInLogOnly(String head, String reason, String logText) throws IOException {
+    server = HttpServer.open(scope.named("hosts"), 0, HttpRoutes.none().text("/", exchange -> "x"),
+        o -> o.withHosts("shop.example"));
+    try (var logged = new Logged()) {
+      var response = talk("GET / " + head.replace(";", "\r\n") + "\r\n\r\n");
+      talk("GET / HTTP/1.0\r\n\r\n");
 
-    assertTrue(talk("GET / HTTP/1.0\r\n\r\n").startsWith("HTTP/1.1 421 "));
+      assertTrue(response.startsWith("HTTP/1.1 421 ")
+          && response.endsWith("\r\n\r\n421 Misdirected Request: " + reason + "\n"), response);
+      var lines = logged.lines("withHosts(..)").stream().filter(line -> line.contains("hosts")).toList();
+      assertEquals(1, lines.size(), lines::toString);
+      assertTrue(lines.getFirst().contains("1 request refused with 421") && lines.getFirst().contains(logText),
+          lines::toString);
+    }
+  }
+
+  @Promise("27.22")
+  @ParameterizedTest
+  @CsvSource({"GET /health HTTP/1.1;Host: 10.0.0.3:8443, 200", "HEAD /health HTTP/1.1;Host: evil.example, 200",
+    "GET /health HTTP/1.0, 200", "POST /health HTTP/1.1;Host: 10.0.0.3, 421", "GET /in/live HTTP/1.1;Host: [::2], 200",
+    "GET /health/x HTTP/1.1;Host: 10.0.0.3, 421", "GET / HTTP/1.1;Host: 10.0.0.3, 421"})
+  void probeIsServedWithAnyHost(String head, String code) throws IOException {
+    open(routes -> routes.text("/", exchange -> "x").probe("GET /health", exchange -> "up")
+        .mount("/in", HttpRoutes.none().probe("/live", exchange -> "up")), o -> o.withHosts("shop.example"));
+
+    assertEquals(code, code(head.replace(";", "\r\n") + "\r\nConnection: close\r\n\r\n"));
   }
 
   @Test

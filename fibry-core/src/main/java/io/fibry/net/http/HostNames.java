@@ -13,7 +13,9 @@ import java.util.Set;
  * which a page was loaded. The owner of that name can point the name at another address at any
  * time, such as an address behind a firewall (DNS rebinding). A page of that owner could then send
  * requests to this server. So a server can refuse names that are not its own. A Host header with an
- * IP address is safe, because no owner can redirect an IP address.
+ * IP address is safe from this, because no owner can redirect an IP address. It is refused
+ * nevertheless unless it is one of the names: handlers may put the Host header into links, and a
+ * client could make a link to another machine.
  *
  * @param names in lower case, without ports; empty if every name is allowed
  */

@@ -36,6 +36,9 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
     /** Called when the user's code for the headers of all responses has failed. */
     void logResponseHeadersFailure(Throwable failure);
 
+    /** Refuses a request for another host, unless the route is a probe. The route may be null. */
+    void checkHost(RequestHead head, RouteTable.RouteEntry route) throws RequestRefusedException;
+
     /** Returns a permit for an exchange, or null if too many exchanges are running. */
     ExchangePermit tryAdmit();
 
@@ -86,8 +89,11 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
     socket.shutdown.beginHead();
     socket.limitAllReads(settings.headerLimit());
     var head = new RequestHead(in, settings);
+    RouteTable.RouteEntry entry;
     try {
       head.read(firstByte, settings);
+      entry = routes.find(head.method, head.target.path());
+      server.checkHost(head, entry);
       socket.shutdown.endHead();
     } catch (RequestRefusedException refusal) {
       var response = new ServerResponse(out, true, false, false, false);
@@ -104,7 +110,6 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
     var response =
         new ServerResponse(out, head.isHttp11, head.method.equals("HEAD"), head.keepsAlive, head.expectsContinue);
     var body = response.forRequest(new RequestBody(in, head, settings, response));
-    var entry = routes.find(head.method, head.target.path());
     useErrorBody(response, entry == null ? routes.settings : entry.settings(), Optional.of(head.target.path()));
     var observation = server.beginStep(head, entry, socket);
     response.onUpgraded(() -> end(head, entry, response, observation, startNanos));

@@ -6,11 +6,13 @@ import io.fibry.block.FailureStackThrottle;
 import io.fibry.block.LossLog;
 import io.fibry.net.AccessLogEntry;
 import io.fibry.net.HttpServer;
+import io.fibry.net.http.HttpStatus.RequestRefusedException;
 import io.fibry.net.socket.ClientInput;
 import io.fibry.net.socket.ClientOutput;
 import io.fibry.net.socket.ClientSocket;
 import io.fibry.net.socket.ExchangePermit;
 import io.fibry.net.socket.Listener;
+import io.fibry.net.socket.LogThrottle;
 import io.fibry.spi.BlockBuilder;
 import io.fibry.text.Lines;
 import io.fibry.text.SafeLogger;
@@ -34,6 +36,7 @@ public final class HttpListener extends Listener<HttpServer> implements HttpServ
 
   private final BlockBuilder<?> blockBuilder;
   private final FailureStackThrottle stackThrottle = new FailureStackThrottle();
+  private final LogThrottle foreignHostThrottle = new LogThrottle(clock);
   private final RouteTable routes;
   private final HttpSettings settings;
   private final ExchangePermit.PermitPool permits;
@@ -96,6 +99,29 @@ public final class HttpListener extends Listener<HttpServer> implements HttpServ
       LOG.error("{}: withResponseHeaders failed, so a response was sent without its headers", this, failure);
     else LOG.error("{}: withResponseHeaders failed; the same stack was logged within the last second: {}", this,
         blockBuilder.describe(failure));
+  }
+
+  /**
+   * Refuses a request for another host. A probe may have any host, because orchestrators and load
+   * balancers call a server by its IP address.
+   */
+  @Override
+  public void checkHost(RequestHead head, RouteTable.RouteEntry route) throws RequestRefusedException {
+    boolean isProbe = route != null && route.kind() == RouteTable.RouteKind.PROBE;
+    if (isProbe || settings.hosts().isAllowed(head.host)) return;
+    logForeignHost(head.host);
+    throw new RequestRefusedException(421,
+        head.host == null ? "no Host header; this server requires it" : "a Host header of another server");
+  }
+
+  private void logForeignHost(String host) {
+    long count = foreignHostThrottle.countEvent();
+    if (count == 0) return;
+    var hostText = host == null ? "no Host header"
+        : blockBuilder.mayShowMessages() ? "the Host header '" + Lines.line(host) + "'" : "another Host header";
+    LOG.info("{}: {} refused with 421 since the last such line, which comes at most once a minute; the last had {}; "
+        + "if its clients are welcome, add their name or IP address for this server to withHosts(..), or make a "
+        + "health check a probe(..) route, which has no such check", this, Lines.count(count, "request"), hostText);
   }
 
   @Override

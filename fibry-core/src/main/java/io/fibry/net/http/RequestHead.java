@@ -43,6 +43,7 @@ public final class RequestHead {
 
   public String method;
   public RequestTarget target;
+  String host; // the Host header; null if there is none, as HTTP/1.0 allows
   public boolean isHttp11;
   public long bodyLength; // bytes, or CHUNKED
   boolean expectsContinue;
@@ -167,7 +168,6 @@ public final class RequestHead {
     if (raw[targetEnd + 5] != '1' || !isHttp11 && raw[targetEnd + 7] != '0')
       throw new RequestRefusedException(505, "a version other than 1.0 and 1.1");
     method = method();
-    String host = null;
     String contentLength = null;
     String coding = null;
     keepsAlive = isHttp11;
@@ -190,7 +190,6 @@ public final class RequestHead {
     }
     if (host == null ? isHttp11 : !RequestTarget.isHost(host))
       throw new RequestRefusedException(400, "no Host header, or a Host header without a valid name");
-    if (!settings.hosts().isAllowed(host)) throw new RequestRefusedException(421, "a Host header of another server");
     keepsAlive &= !asksClose;
     parseFraming(contentLength, coding, settings.maxBody());
     target = parseTarget(method, host, settings.engines().isPresent());

@@ -36,7 +36,7 @@ public final class RouteTable {
   /** Says which rules of the server apply to a route. */
   enum RouteKind {
     ORDINARY,
-    /** Is handled even if too many exchanges run. */
+    /** Is handled even if too many exchanges run, and with any Host header. */
     PROBE,
     /** Takes only GET, even if its pattern names no method. */
     WEB_SOCKET
