@@ -178,10 +178,10 @@ public final class HttpRoutes {
    *
    * @param path {@code /} or a path such as {@code /admin} or {@code /shops/{shop}}, without a
    * slash at its end
-   * @param routes the routes to add
+   * @param routes the routes to add, at least one
    * @return these routes and the others
    * @throws IllegalArgumentException if the path is malformed, has a method or ends with
-   * {@code {name...}}, or if a path has a route already
+   * {@code {name...}}, if a path has a route already, or if there is no route to add
    */
   public HttpRoutes mount(String path, HttpRoutes routes) {
     return new HttpRoutes(table.mount(path, Objects.requireNonNull(routes, "routes").table));
@@ -204,6 +204,7 @@ public final class HttpRoutes {
    *
    * @param code runs on the connection's actor
    * @return these routes, with the code around them
+   * @throws IllegalStateException if no route has been added, so that the code would never run
    */
   public HttpRoutes intercept(Handler.Interceptor<HttpExchange> code) {
     return new HttpRoutes(table.intercept(Objects.requireNonNull(code, "code")));
@@ -218,6 +219,8 @@ public final class HttpRoutes {
    * @param type the type of the exception
    * @param status 400 to 599
    * @return these routes, with the rule
+   * @throws IllegalArgumentException if an earlier rule of these routes has this type or a
+   * supertype
    */
   public HttpRoutes onFailure(Class<? extends Throwable> type, int status) {
     requireErrorStatus(status);
@@ -238,6 +241,8 @@ public final class HttpRoutes {
    * @param text returns the text for the client, such as the message of the exception; if it
    * returns null, the response has only the status
    * @return these routes, with the rule
+   * @throws IllegalArgumentException if an earlier rule of these routes has this type or a
+   * supertype
    */
   @SuppressWarnings("exports") // nullness annotations
   public <E extends Throwable> HttpRoutes onFailure(Class<E> type, int status,
@@ -263,6 +268,8 @@ public final class HttpRoutes {
    * @param type the class of the exception
    * @param answer returns the text, and may set a status and headers
    * @return these routes, with the rule
+   * @throws IllegalArgumentException if an earlier rule of these routes has this type or a
+   * supertype
    */
   public <E extends Throwable> HttpRoutes onFailure(Class<E> type,
       Handler.Returning<FailedExchange<E>, String> answer) {
@@ -272,7 +279,8 @@ public final class HttpRoutes {
 
   /**
    * Sets the codec for {@link #object} routes that are added to the returned routes, and for
-   * {@link HttpExchange#bodyAs}.
+   * {@link HttpExchange#bodyAs} of all these routes. Replaces an earlier codec, but not for the
+   * responses of {@code object} routes that have been added already.
    *
    * @param codec converts objects to bodies and back, for example JSON
    * @return these routes, with the codec
@@ -283,7 +291,8 @@ public final class HttpRoutes {
 
   /**
    * Sets the form of all error responses: of the server itself, of {@link HttpException}s and of
-   * the rules of {@code onFailure}.
+   * the rules of {@code onFailure}. Applies to all these routes, including routes that are added
+   * later, and replaces an earlier form.
    *
    * @param errorBody makes the bodies, for example {@link ErrorBody#problemDetails}
    * @return these routes, with the error body
@@ -293,11 +302,12 @@ public final class HttpRoutes {
   }
 
   /**
-   * Limits how long a handler, with the code around it, may take. A handler that takes longer is
-   * interrupted. If it then throws, the exception is logged and the response is 504, unless a rule
-   * of {@code onFailure} fits or the exception is an {@link HttpException}. The log and the client
-   * get the limit, the path and the number of the failure. If the handler returns, its response is
-   * sent.
+   * Limits how long a handler, with the code around it, may take. The limit applies to all these
+   * routes, including routes that are added later, and replaces an earlier limit. A handler that
+   * takes longer is interrupted. If it then throws, the exception is logged and the response is
+   * 504, unless a rule of {@code onFailure} fits or the exception is an {@link HttpException}. The
+   * log and the client get the limit, the path and the number of the failure. If the handler
+   * returns, its response is sent.
    *
    * <p>The response has no {@code Retry-After}, because the work of the request may be done, or may
    * continue: an actor that the handler has asked does not notice the interrupt. Let a client that

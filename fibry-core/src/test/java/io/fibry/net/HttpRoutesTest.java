@@ -8,6 +8,7 @@ import io.fibry.MailboxFullException;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
 import io.fibry.testing.Promise;
+import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.http.HttpRequest.BodyPublishers;
@@ -16,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.NoSuchElementException;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -283,6 +285,42 @@ class HttpRoutesTest extends HttpFixture {
     for (var path : List.of("/status", "/text"))
       assertEquals(List.of("1"), send(request(path)).headers().allValues("Retry-After"), path);
     assertEquals(List.of(), send(request("/other")).headers().allValues("Retry-After"));
+  }
+
+  @Promise("27.40")
+  @Test
+  void codeAroundNoRouteIsRefused() {
+    var refusal = assertThrows(IllegalStateException.class,
+        () -> HttpRoutes.none().onFailure(IOException.class, 409).intercept((exchange, next) -> next.run()));
+
+    assertEquals("intercept(..) runs code around the routes that were added before it, and there are none; call it "
+        + "after text(..) and the other routes", refusal.getMessage());
+  }
+
+  @Promise("27.40")
+  @Test
+  void mountOfNoRouteIsRefused() {
+    var admin = HttpRoutes.none();
+    admin.text("/count", exchange -> "0"); // the routes that this returns are lost
+
+    var refusal = assertThrows(IllegalArgumentException.class, () -> HttpRoutes.none().mount("/admin", admin));
+
+    assertEquals("there are no routes to mount at '/admin'; HttpRoutes are immutable, so give the routes that text(..) "
+        + "and the other methods return", refusal.getMessage());
+  }
+
+  @Promise("27.21")
+  @ParameterizedTest
+  @ValueSource(classes = {IOException.class, FileNotFoundException.class})
+  void ruleThatWouldNeverBeUsedIsRefused(Class<? extends Exception> type) {
+    var routes = HttpRoutes.none().onFailure(IOException.class, 409);
+
+    for (Supplier<HttpRoutes> rule : List.<Supplier<HttpRoutes>>of(() -> routes.onFailure(type, 404),
+        () -> routes.onFailure(type, 404, failure -> "text"), () -> routes.onFailure(type, failed -> "text")))
+      assertTrue(assertThrows(IllegalArgumentException.class, rule::get).getMessage().startsWith(
+          "a rule for " + type.getSimpleName()
+              + " would never be used, because the earlier rule for IOException fits"));
+    routes.onFailure(Exception.class, 500); // more general, so the first rule hides only a part
   }
 
   @Test

@@ -154,6 +154,8 @@ public final class RouteTable {
   public RouteTable mount(String path, RouteTable mounted) {
     if (!RoutePattern.of(path).mayHaveRoutesBelow()) throw new IllegalArgumentException("'" + path
         + "' cannot have routes below it; give a path without a method and without {name...}");
+    if (mounted.entries.isEmpty()) throw new IllegalArgumentException("there are no routes to mount at '" + path
+        + "'; HttpRoutes are immutable, so give the routes that text(..) and the other methods return");
     var table = this;
     for (var entry : mounted.entries)
       table = table.with(new RouteEntry(entry.pattern.below(path), entry.handler,
@@ -198,6 +200,10 @@ public final class RouteTable {
   }
 
   private RouteTable withRule(RouteSettings.FailureRule<?> rule) {
+    for (var earlier : settings.rules()) if (earlier.type().isAssignableFrom(rule.type()))
+      throw new IllegalArgumentException("a rule for " + rule.type().getSimpleName()
+          + " would never be used, because the earlier rule for " + earlier.type().getSimpleName()
+          + " fits, too; add the rule for the more exact type first, and one rule for each type");
     var newRules = new ArrayList<>(settings.rules());
     newRules.add(rule);
     return with(
@@ -206,6 +212,8 @@ public final class RouteTable {
 
   /** Returns a table that runs the code around each route of this table. */
   public RouteTable intercept(Handler.Interceptor<HttpExchange> code) {
+    if (entries.isEmpty()) throw new IllegalStateException("intercept(..) runs code around the routes that were added "
+        + "before it, and there are none; call it after text(..) and the other routes");
     return map(entry -> entry.with(intercept(code, entry), entry.settings));
   }
 
