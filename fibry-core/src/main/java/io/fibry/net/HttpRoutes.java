@@ -173,7 +173,8 @@ public final class HttpRoutes {
    * Adds all routes of {@code routes} below a path. They keep the code around them, their rules for
    * failures, their codec, their error body and their time limit. Those of the outer routes are
    * used after them. The rules of the added routes also get exceptions of code that is put around
-   * the outer routes.
+   * the outer routes. A request below the path that no route takes belongs to the outer routes: its
+   * 404 or 405 has the outer error body, and the code around the added routes does not run.
    * {@snippet class="io.fibry.HttpSnippetsTest" region="mount"}
    *
    * @param path {@code /} or a path such as {@code /admin} or {@code /shops/{shop}}, without a
