@@ -90,7 +90,8 @@ public final class WebSocketOptions implements Cloneable {
    * Sets which pages may connect. If no origins are set, a page may connect only to its own scheme,
    * host and port, if this host is an IP address, {@code localhost}, or named by
    * {@link HttpOptions#withHosts}. If origins are set, no other page may connect, not even a page
-   * of this server. Programs other than browsers send no origin, and may always connect.
+   * of this server. Programs other than browsers send no origin, and may always connect. A page
+   * that may not connect gets a 403; the log names it, at most once a minute.
    *
    * <p>If a proxy in front of the server decrypts TLS, the scheme of the page is {@code https} and
    * the connection is not encrypted. Name this proxy by {@link HttpOptions#withProxies}; it must

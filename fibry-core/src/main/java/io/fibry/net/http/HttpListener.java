@@ -37,6 +37,7 @@ public final class HttpListener extends Listener<HttpServer> implements HttpServ
   private final BlockBuilder<?> blockBuilder;
   private final FailureStackThrottle stackThrottle = new FailureStackThrottle();
   private final LogThrottle foreignHostThrottle = new LogThrottle(clock);
+  private final LogThrottle foreignOriginThrottle = new LogThrottle(clock);
   private final RouteTable routes;
   private final HttpSettings settings;
   private final ExchangePermit.PermitPool permits;
@@ -122,6 +123,24 @@ public final class HttpListener extends Listener<HttpServer> implements HttpServ
     LOG.info("{}: {} refused with 421 since the last such line, which comes at most once a minute; the last had {}; "
         + "if its clients are welcome, add their name or IP address for this server to withHosts(..), or make a "
         + "health check a probe(..) route, which has no such check", this, Lines.count(count, "request"), hostText);
+  }
+
+  @Override
+  public void logForeignOrigin(ServerExchange exchange, String remedy) {
+    long count = foreignOriginThrottle.countEvent();
+    if (count == 0) return;
+    var originText = blockBuilder.mayShowMessages()
+        ? "a page of '" + header(exchange, "origin") + "' called " + exchange.scheme() + "://"
+            + header(exchange, "host")
+        : "it was for " + exchange.typeName();
+    LOG.info(
+        "{}: {} of foreign pages refused with 403 since the last such line, which comes at most once a minute; the "
+            + "last: {}; if the page is welcome, {}",
+        this, Lines.count(count, "WebSocket"), originText, remedy);
+  }
+
+  private static String header(ServerExchange exchange, String name) {
+    return Lines.line(exchange.header(name).orElse(""));
   }
 
   @Override

@@ -29,7 +29,7 @@ import javax.security.auth.x500.X500Principal;
 /** The {@link HttpExchange} that is given to a handler. */
 public final class ServerExchange implements HttpExchange, NamedSubject {
 
-  /** Logs the failures of handlers. */
+  /** Logs the failures of handlers, and clients that were refused or cut off. */
   public interface HandlerFailureLog {
     /**
      * Logs a failure, with the exchange's {@link #failureNumber}.
@@ -37,6 +37,13 @@ public final class ServerExchange implements HttpExchange, NamedSubject {
      * @param outcome ends the sentence "the failure was answered ..", for example with "500"
      */
     void log(Throwable failure, ServerExchange exchange, String outcome);
+
+    /**
+     * Logs that a WebSocket was refused because of its Origin header, at most once a minute.
+     *
+     * @param remedy says which options would allow the origin
+     */
+    void logForeignOrigin(ServerExchange exchange, String remedy);
 
     /** Logs that a client was cut off because it exceeded a limit. */
     void logCutOff(Throwable failure);

@@ -36,12 +36,13 @@ public record WebSocketHandshake(ServerExchange exchange, WebSocketSettings sett
           "Upgrade", "Sec-WebSocket-Version", VERSION);
     else if (!isKey(header("sec-websocket-key"))) refuse(400, "the Sec-WebSocket-Key is not 16 bytes in Base64");
     else if (exchange.head.bodyLength != 0) refuse(400, "a request for a WebSocket cannot have a body");
-    else if (!isOriginAllowed())
-      refuse(403, "pages of this origin may not connect; " + (settings.origins().isPresent()
-          ? "withOrigins(..) of the server does not list it; the list must also have the server's own pages"
-          : "the server can allow it by withOrigins(..), or name its hosts by withHosts(..); name a proxy that "
-              + "decrypts TLS by withProxies(..)"));
-    else accept(handler);
+    else if (!isOriginAllowed()) {
+      refuse(403, "pages of this origin may not connect");
+      exchange.failureLog.logForeignOrigin(exchange, settings.origins().isPresent()
+          ? "add the origin to withOrigins(..), which must also have the server's own pages"
+          : "allow it by withOrigins(..), or name the server's hosts by withHosts(..); name a proxy that decrypts "
+              + "TLS by withProxies(..)");
+    } else accept(handler);
   }
 
   private void refuse(int code, String text, String... headers) {
