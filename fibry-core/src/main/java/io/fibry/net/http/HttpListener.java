@@ -75,7 +75,7 @@ public final class HttpListener extends Listener<HttpServer> implements HttpServ
   public void log(Throwable failure, ServerExchange exchange, String outcome) {
     var failureNumber = exchange.failureNumber();
     exchange.isFailureLogged = true;
-    var exchangeText = blockBuilder.mayShowMessages() ? exchange.toString() : "an exchange";
+    var exchangeText = blockBuilder.mayShowMessages() ? exchange.toString() : exchange.typeName();
     if (stackThrottle.isDue(failure, exchange.route())) { // a failure of a timer has no frame of the handler
       var actor = FailureStackThrottle.actorWithStack(failure, "failure " + failureNumber);
       if (actor.isEmpty())
