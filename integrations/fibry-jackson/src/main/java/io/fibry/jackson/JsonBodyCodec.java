@@ -17,7 +17,9 @@ import tools.jackson.core.TokenStreamLocation;
 import tools.jackson.core.exc.InputCoercionException;
 import tools.jackson.core.exc.StreamConstraintsException;
 import tools.jackson.core.exc.StreamReadException;
+import tools.jackson.databind.DeserializationContext;
 import tools.jackson.databind.DeserializationFeature;
+import tools.jackson.databind.deser.DeserializationProblemHandler;
 import tools.jackson.databind.exc.MismatchedInputException;
 import tools.jackson.databind.exc.UnrecognizedPropertyException;
 import tools.jackson.databind.exc.ValueInstantiationException;
@@ -30,8 +32,9 @@ import tools.jackson.databind.json.JsonMapper;
  * <p>A client whose body is wrong gets the status 400 and learns the line, the column and the
  * field. The body is wrong, too, if the constructor of the object throws an
  * {@link IllegalArgumentException} or a {@link NullPointerException}. The client gets the text of
- * the former, and after the latter the names of the fields and elements that were null. A type that
- * the mapper cannot read at all is a failure of the server.
+ * the former, and after the latter the names of the fields and elements that were null or missing.
+ * If the mapper refuses unknown fields, the client also learns the first of them. A type that the
+ * mapper cannot read at all is a failure of the server.
  *
  * <p>The settings of the mapper decide which bodies are wrong. Jackson ignores unknown fields by
  * default, and reads a missing number as zero, 1.5 as the {@code int} 1, the text "2" as a number,
@@ -42,6 +45,14 @@ public final class JsonBodyCodec implements BodyCodec {
   private static final Pattern INTERNALS = Pattern.compile(
       "(?s) \\((start marker|for \\w+ starting|not recognized as|consider enabling).*"
           + "|, from `[^`]*`|[,:;(]?[^,:;(]*`.*");
+  // reads null for an object whose constructor throws, and continues with its unknown fields
+  private static final DeserializationProblemHandler WITHOUT_CONSTRUCTOR = new DeserializationProblemHandler() {
+    @Override
+    public Object handleInstantiationProblem(DeserializationContext context, Class<?> type, Object argument,
+        Throwable failure) {
+      return null;
+    }
+  };
 
   private final JsonMapper mapper;
 
@@ -89,9 +100,10 @@ public final class JsonBodyCodec implements BodyCodec {
     for (var name : names) if (isNamed(name, cause)) names = List.of(name);
     return refusal(failure, switch (names.size()) {
       case 0 -> subject(failure) + " lacks a field";
-      case 1 -> subject(failure, names.getFirst()) + (finder.isElement(names.getFirst()) ? " is null" : " is missing");
+      case 1 -> subject(failure, names.getFirst())
+          + (finder.isElement(names.getFirst()) ? " is null" : nullOrMissing(failure, names.getFirst(), body));
       default -> subject(failure) + " lacks one of the fields " + text(String.join(", ", names));
-    });
+    } + unknownField(body, type));
   }
 
   /** Returns whether the exception is that of requireNonNull or of the JVM for this parameter. */
@@ -106,50 +118,66 @@ public final class JsonBodyCodec implements BodyCodec {
       case InputCoercionException number -> refusal(failure, subject(failure) + " is out of range");
       case StreamReadException syntax -> refusal(failure, "malformed JSON: " + problem(syntax));
       case StreamConstraintsException limit -> refusal(failure, problem(limit));
-      case UnrecognizedPropertyException unknown -> refusal(locationOf(unknown, body),
+      case UnrecognizedPropertyException unknown -> refusal(locationOf(pointer(unknown), body),
           subject(failure) + problem(unknown));
       case MismatchedInputException mismatch -> refusal(failure,
-          subject(failure) + problem(mismatch, type) + (isMissing(mismatch) ? unknownField(body, type) : ""));
+          subject(failure) + problem(mismatch, body, type));
       case ValueInstantiationException made when made.getCause() instanceof IllegalArgumentException refused -> refusal(
-          failure, subject(failure) + " is refused: " + text(Lines.message(refused)));
+          failure, subject(failure) + " is refused: " + text(Lines.message(refused)) + unknownField(body, type));
       default -> failure;
     };
   }
 
-  private static String problem(MismatchedInputException mismatch, Class<?> type) {
+  private String problem(MismatchedInputException mismatch, byte[] body, Class<?> type) {
     if (mismatch.getOriginalMessage().startsWith("Trailing token")) return " is followed by more JSON";
-    if (isMissing(mismatch)) return " is missing";
+    var token = mismatch.getCurrentToken();
+    if (token == JsonToken.VALUE_NULL) return " is null" + unknownField(body, type);
+    if (token == null || token == JsonToken.END_OBJECT)
+      return nullOrMissing(mismatch, "", body) + unknownField(body, type);
     var target = mismatch.getTargetType() == null ? type : mismatch.getTargetType();
     return " is not " + kind(target);
   }
 
-  private static boolean isMissing(MismatchedInputException mismatch) {
-    var token = mismatch.getCurrentToken();
-    return token == null || token == JsonToken.VALUE_NULL || token == JsonToken.END_OBJECT;
+  /**
+   * Returns the problem of a field without a value: the body has null in it, or does not have it.
+   *
+   * @param field a field of the object with the problem; empty if the failure is of the field
+   */
+  private String nullOrMissing(JacksonException failure, String field, byte[] body) {
+    var pointer = pointer(failure);
+    return locationOf(field.isEmpty() ? pointer : pointer.appendProperty(field), body) == null ? " is missing"
+        : " is null";
   }
 
   /**
-   * Returns the problem of the first unknown field, which may be the missing field, misspelt.
-   * Returns an empty text if there is none, or if the mapper ignores unknown fields.
+   * Returns the problem of the first unknown field, which may be a missing field, misspelt. Returns
+   * an empty text if there is none, or if the mapper ignores unknown fields. Jackson itself reports
+   * such a field only after it has made the object.
    */
   private String unknownField(byte[] body, Class<?> type) {
     try {
-      mapper.readerFor(type).without(DeserializationFeature.FAIL_ON_MISSING_CREATOR_PROPERTIES).readValue(body);
+      mapper.readerFor(type).without(DeserializationFeature.FAIL_ON_MISSING_CREATOR_PROPERTIES)
+          .without(DeserializationFeature.FAIL_ON_NULL_CREATOR_PROPERTIES)
+          .without(DeserializationFeature.FAIL_ON_NULL_FOR_PRIMITIVES).withHandler(WITHOUT_CONSTRUCTOR).readValue(body);
     } catch (UnrecognizedPropertyException unknown) {
       return "; " + subject(unknown) + problem(unknown);
-    } catch (JacksonException other) {} // the body has another problem, too
+    } catch (RuntimeException other) {} // the body has another problem, or code of the user fails for null
     return "";
   }
 
-  /**
-   * Finds an unknown field in the body. The exception has no location, because Jackson reports the
-   * field when it has read the whole object. Returns null if the field is not found.
-   */
-  private TokenStreamLocation locationOf(UnrecognizedPropertyException unknown, byte[] body) {
+  private static JsonPointer pointer(JacksonException failure) {
     var pointer = JsonPointer.empty();
-    for (var step : unknown.getPath())
+    for (var step : failure.getPath())
       pointer = step.getPropertyName() == null ? pointer.appendIndex(step.getIndex())
           : pointer.appendProperty(step.getPropertyName());
+    return pointer;
+  }
+
+  /**
+   * Finds a field in the body. The exception for an unknown field has no location, because Jackson
+   * reports the field when it has read the whole object. Returns null if the field is not found.
+   */
+  private TokenStreamLocation locationOf(JsonPointer pointer, byte[] body) {
     try (var parser = mapper.createParser(body)) {
       for (var token = parser.nextToken(); token != null; token = parser.nextToken())
         if (token == JsonToken.PROPERTY_NAME && parser.streamReadContext().pathAsPointer().equals(pointer))

@@ -70,10 +70,10 @@ class JsonBodyCodecTest {
     "null | the body is null; send an object as JSON",
     "{\"lines\":[{\"item\":\"tea\",\"count\":\"two\"}]} | line 1, column 33: field lines[0].count is not an integer",
     "{\"lines\":[{\"item\":\"tea\",\"count\":99999999999}]} | line 1, column 44: field lines[0].count is out of range",
-    "{\"lines\":[{\"item\":\"tea\",\"count\":null}]} | line 1, column 33: field lines[0].count is missing",
+    "{\"lines\":[{\"item\":\"tea\",\"count\":null}]} | line 1, column 33: field lines[0].count is null",
     "{\"lines\":[{\"item\":\"tea\",\"weight\":1}]} | line 1, column 25: field lines[0].weight is unknown; known are count, item",
     "{\"lines\":[{\"count\":1}]} | line 1, column 21: field lines[0].item is missing",
-    "{\"lines\":[{\"item\":null}]} | line 1, column 23: field lines[0].item is missing",
+    "{\"lines\":[{\"item\":null}]} | line 1, column 23: field lines[0].item is null",
     "{\"lines\":[{\"item\":\"tea\",\"count\":-1}]} | line 1, column 35: field lines[0] is refused: a count of -1; give 0 or more",
     "{\"lines\":7} | line 1, column 10: field lines is not a list", "[] | line 1, column 1: the body is not an object"})
   void clientLearnsWhereItsBodyIsWrong(String body, String expected) {
@@ -136,7 +136,8 @@ class JsonBodyCodecTest {
     "{\"town\":\"\",\"prices\":{\"tea\":null},\"notes\":[],\"lines\":[]} | field prices.tea is null",
     "{\"town\":\"\",\"prices\":{},\"notes\":[\"\",null],\"lines\":[]} | field notes[1] is null",
     "{\"prices\":{},\"notes\":[],\"lines\":[null]} | the body lacks one of the fields lines[0], town",
-    "{\"town\":\"\",\"prices\":{},\"notes\":[]} | field lines is missing"})
+    "{\"town\":\"\",\"prices\":{},\"notes\":[]} | field lines is missing",
+    "{\"town\":\"\",\"prices\":{},\"notes\":[],\"lines\":null} | field lines is null"})
   void refusalNamesFirstNullElement(String body, String expected) {
     assertEquals(expected, refusal(body, Basket.class).replaceAll("^400 Bad Request: line 1, column \\d+: ", ""));
   }
@@ -157,6 +158,43 @@ class JsonBodyCodecTest {
     assertEquals(400, refusal.status());
     assertEquals("400 Bad Request: line 2, column " + (field.length() + 4) + ": field " + field + " is not " + expected,
         refusal.getMessage());
+  }
+
+  @ParameterizedTest
+  @CsvSource(delimiter = '|', quoteCharacter = '`', value = {
+    "{\"lines\":[{\"itme\":\"a\",\"count\":1}]} | field lines[0].item is missing; field lines[0].itme is unknown; "
+        + "known are count, item",
+    "{\"lines\":[{\"item\":\"a\",\"count\":-1,\"size\":1}]} | "
+        + "field lines[0] is refused: a count of -1; give 0 or more; field lines[0].size is unknown; known are count, item",
+    "{\"lines\":[{\"item\":\"a\",\"count\":null,\"size\":1}]} | "
+        + "field lines[0].count is null; field lines[0].size is unknown; known are count, item"})
+  void refusalOfConstructorNamesUnknownFieldToo(String body, String expected) {
+    assertEquals(expected, refusal(body, Order.class).replaceAll("^400 Bad Request: line 1, column \\d+: ", ""));
+  }
+
+  @Test
+  void mapperThatIgnoresUnknownFieldsNamesNone() {
+    var lenient = JsonBodyCodec.of(new JsonMapper());
+
+    var refusal = assertThrows(HttpException.class,
+        () -> lenient.read("{\"lines\":[{\"itme\":\"a\"}]}".getBytes(UTF_8), Order.class));
+
+    assertTrue(refusal.getMessage().endsWith("field lines[0].item is missing"), refusal.getMessage());
+  }
+
+  @Test
+  void strictMapperTellsNullFromMissing() {
+    var strict = JsonBodyCodec.of(JavadocSnippetsTest.STRICT.rebuild()
+        .enable(DeserializationFeature.FAIL_ON_NULL_CREATOR_PROPERTIES).build());
+
+    var texts = Stream.of("{\"what\":null,\"count\":1}", "{\"count\":1}", "{\"waht\":\"a\",\"count\":1}")
+        .map(body -> assertThrows(HttpException.class,
+            () -> strict.read(body.getBytes(UTF_8), JavadocSnippetsTest.Order.class)).getMessage()
+            .replaceAll(".*column \\d+: ", ""))
+        .toList();
+
+    assertEquals(List.of("field what is null", "field what is missing",
+        "field what is missing; field waht is unknown; known are count, what"), texts);
   }
 
   @Test
