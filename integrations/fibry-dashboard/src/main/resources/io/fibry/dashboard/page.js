@@ -591,20 +591,41 @@ const frames = stack => stack.map(frame => frame.replace(/^(?:[\w.@+-]*\/){1,2}/
 const ownCall = stack => stack.map(frame => frame.replace(/^(?:[\w.@+-]*\/){1,2}/, ''))
   .find(frame => !/^(?:java|javax|jdk|sun|com\.sun|io\.fibry\.(?:engine|net|block|pool|flow|pubsub))\./.test(frame)) ?? '';
 
-async function showDetails() {
+let request = null; // the pending request for the details: {wanted, abort}; null: none
+
+/** Shows the name of a new selection at once, and no details of the selection before. */
+function showLoading() {
+  request?.abort.abort(); // its answer would be late
+  request = null;
   byId('details').hidden = selected === null;
-  if (selected === null) return;
-  const wanted = selected;
-  const isRoute = wanted.route !== undefined;
-  const answer = await fetch((isRoute ? 'route?' : 'actor?') + new URLSearchParams(wanted)).catch(() => null);
-  if (!answer?.ok) return; // the stream's onerror shows that the connection is lost
-  const found = await answer.json();
-  if (wanted !== selected) return; // another click was faster
+  for (const id of ['actor-stacks', 'histories', 'route-failures']) byId(id).hidden = true;
+  set(byId('details-name'), selected?.route ?? selected?.name ?? '');
+  set(byId('details-state'), 'loading …');
+  delete byId('route-failures').dataset.said;
+}
+
+/** Loads and shows the details of the selection, unless their request is still pending. */
+async function showDetails() {
+  if (selected === null || request !== null) return;
+  const own = {wanted: selected, abort: new AbortController()};
+  request = own;
+  try {
+    const isRoute = own.wanted.route !== undefined;
+    const answer = await fetch((isRoute ? 'route?' : 'actor?') + new URLSearchParams(own.wanted), {signal: own.abort.signal});
+    const found = answer.ok ? await answer.json() : null;
+    if (request !== own || !found) return; // another click was faster, or the next snapshot asks again
+    if (isRoute) showRoute(own.wanted, found);
+    else showActor(own.wanted, found);
+  } catch { // aborted by another click, or the stream's onerror shows that the connection is lost
+  } finally {
+    if (request === own) request = null;
+  }
+}
+
+/** Shows the parts of the details that routes have, or the parts that actors have. */
+function showParts(isRoute) {
   for (const id of ['actor-stacks', 'histories']) byId(id).hidden = isRoute;
   byId('route-failures').hidden = !isRoute;
-  set(byId('details-name'), wanted.route ?? wanted.name);
-  if (isRoute) showRoute(wanted, found);
-  else showActor(wanted, found);
 }
 
 const HIDDEN_TEXTS = 'Texts of exceptions are hidden; the option withMessageContents() shows them.';
@@ -630,6 +651,7 @@ function exchangeElements(route, found) {
 /** Shows the exchanges of a route, and its last failures: of the statuses 503, 504, and others of 500 or above. */
 function showRoute(wanted, found) {
   const {failures} = found;
+  showParts(true);
   const route = statistics.panels.find(panel => panel.routes && panel.title === wanted.panel)?.routes
     .find(other => other.route === wanted.route);
   const counts = route ? `${number(route.serverErrors)} 5xx · ${number(route.unavailable)} 503 · ${number(route.timedOut)} 504` : '';
@@ -657,6 +679,7 @@ function showRoute(wanted, found) {
 }
 
 function showActor(wanted, actor) {
+  showParts(false);
   set(byId('details-state'), describe(actor));
   const call = ownCall(actor.stack ?? []);
   byId('stack-call').hidden = call === '';
@@ -693,6 +716,7 @@ function select(choice) {
   selected = choice;
   showRows();
   showServers(statistics.panels.filter(panel => panel.routes));
+  showLoading();
   showDetails();
 }
 

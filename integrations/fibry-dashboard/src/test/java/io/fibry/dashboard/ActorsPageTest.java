@@ -194,8 +194,8 @@ class ActorsPageTest extends PageFixture {
 
     // a cell with a color of its own leaves holes between the cells
     assertEquals("true,true,0", chromium.value("(showTheme('" + theme + "'), show({...statistics, "
-        + "rows: [{...statistics.rows[0], problems: ['stuck']}]}), select({scope: 'app', name: 'till'}), byId('stack')"
-        + ".textContent = 'x'.repeat(300), byId('details').hidden = false, (tr => { const color = e => "
+        + "rows: [{...statistics.rows[0], problems: ['stuck']}]}), select({scope: 'app', name: 'till'}), "
+        + "showParts(false), byId('stack').textContent = 'x'.repeat(300), byId('details').hidden = false, (tr => { const color = e => "
         + "getComputedStyle(e).backgroundColor; return [color(tr) !== 'rgba(0, 0, 0, 0)', [...tr.cells].every(cell => "
         + "color(cell) === 'rgba(0, 0, 0, 0)'), byId('stack').scrollWidth - byId('stack').clientWidth]; })("
         + "document.querySelector('tr.selected')))"));

@@ -141,6 +141,25 @@ class AlarmPageTest extends PageFixture {
   }
 
   @Test
+  void detailsShowNewNameAtOnceAndNoLateAnswer() throws Exception {
+    chromium.value("select({panel: 'api', route: 'GET /a'})");
+    chromium.until("byId('details').innerText.includes('no exchange is at work')");
+    chromium.value("(window.answers = {}, window.fetch = address => new Promise(done => answers[address.split('?')[0]] "
+        + "= found => done({ok: true, json: () => Promise.resolve(found)})))");
+    var shown = "byId('details').innerText.split(/\\n+/).join('|')";
+
+    assertEquals("GET /b|loading …|✕", chromium.value("(select({panel: 'api', route: 'GET /b'}), " + shown + ")"));
+    assertEquals("till|loading …|✕", chromium.value("(select({scope: 'app', name: 'till'}), " + shown + ")"));
+    chromium.value("answers.route({atWork: [], seen: [], failures: []})"); // of the first click
+    chromium.value("answers.actor({...statistics.rows[0], name: 'till', stack: []})");
+    chromium.until("!byId('details-state').innerText.startsWith('loading')");
+    assertEquals("till,false,true",
+        chromium.value("[byId('details-name').innerText, byId('actor-stacks').hidden, byId('route-failures').hidden]"));
+    assertEquals("GET /a|loading …|✕", chromium.value("(select(null), select({panel: 'api', route: 'GET /a'}), "
+        + shown + ")"));
+  }
+
+  @Test
   void ratesOfRoutesHaveTheirTime() throws Exception {
     assertEquals("the first seconds|the last 20 s|the last 30–60 s|the last 90 s|the last 3 min",
         chromium.value("[9999, 29999, 60000, 99999, 200000].map(period).join('|')"));
