@@ -118,7 +118,7 @@ record ActorTrend(long handled, long failed, long lost, long dropped, RateWindow
 
   /**
    * Returns the problems whose conditions are true now, the most urgent first. A pause of the
-   * process counts neither as work nor as a wait.
+   * process counts neither as work nor as a wait, and a wait for a carrier is no work.
    *
    * @param isBlocked whether the actor only waits for another actor that is stalled
    */
@@ -126,7 +126,7 @@ record ActorTrend(long handled, long failed, long lost, long dropped, RateWindow
       PauseHistory pauses, boolean isBlocked) {
     var present = new ArrayList<ActorProblem>(0);
     if (stats.state() == ActorState.CUT_OFF) present.add(ActorProblem.CUT_OFF);
-    if (!isBlocked && pauses.withoutPauses(stats.busyFor()).compareTo(handlingLimit) >= 0)
+    if (!isBlocked && pauses.activeTime(stats).compareTo(handlingLimit) >= 0)
       present.add(ActorProblem.STUCK);
     if (noThreadNanos >= Durations.nanos(handlingLimit)) present.add(ActorProblem.WITHOUT_THREAD);
     if (suspendedNanos >= MIN_SUSPENDED_NANOS) present.add(ActorProblem.RESTARTING);

@@ -1,5 +1,6 @@
 package io.fibry.dashboard;
 
+import io.fibry.ActorStats;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -7,6 +8,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /**
  * Finds pauses of the whole process, such as a stop, the migration of its machine or a long
@@ -14,33 +16,78 @@ import java.util.Optional;
  * problems of actors and routes leave it out. A platform thread of its own beats once a second, so
  * neither handlers that hold all carriers are a pause, nor a user's task that blocks the thread of
  * the system's clock. Only a pause of the process, or of its machine, delays a beat by seconds.
- * Thread-safe.
+ *
+ * <p>Records the times in which the JDK's scheduler of virtual threads is saturated. In such a
+ * time, a handler whose sleep is over waits for a carrier, and is not slow because of its own work.
+ * The beats need no carrier, so they see it. Thread-safe.
  */
 final class ProcessPauses {
   private static final Duration PERIOD = Duration.ofSeconds(1); // between two beats
   static final long MIN_NANOS = Duration.ofSeconds(2).toNanos(); // a busy machine delays a beat by less
   private static final int MAX_PAUSES = 64; // the last ones
+  static final long MIN_SATURATED_NANOS = Duration.ofSeconds(5).toNanos(); // a burst of messages is over sooner
+  /** The most of a handler's time that is left out, so that no stuck actor is hidden. */
+  private static final long MAX_SATURATED_NANOS = Duration.ofMinutes(1).toNanos();
+  private static final String VIRTUAL_THREAD = "java.lang.VirtualThread"; // its methods park a thread
 
   /** The process was paused from {@code start} to {@code end}, or for up to a beat longer. */
   private record Pause(long start, long end) {}
 
+  /** The virtual threads that wait for a carrier, and how many carriers run at the same time. */
+  record QueuedThreads(long queued, long carriers) {
+    static final QueuedThreads NONE = new QueuedThreads(0, 0); // also if the JVM does not know them
+
+    /** Returns whether the scheduler is saturated, as the alert FibrySchedulerSaturated has it. */
+    boolean isSaturated() {
+      return queued > 2 * carriers;
+    }
+  }
+
   /**
-   * The pauses of the process until now.
+   * The pauses of the process until now, and the times in which the scheduler was saturated. These
+   * overlap no pause.
    *
    * @param now the time by the clock of the dashboard
    * @param pauses the last pauses, oldest first
+   * @param saturations the last times of saturation, each of at least five seconds, oldest first
+   * @param queued how many virtual threads wait for a carrier if the scheduler is saturated now;
+   * otherwise 0
    */
-  record PauseHistory(long now, List<Pause> pauses) {
-    static final PauseHistory NONE = new PauseHistory(0, List.of());
+  record PauseHistory(long now, List<Pause> pauses, List<Pause> saturations, long queued) {
+    static final PauseHistory NONE = new PauseHistory(0, List.of(), List.of(), 0);
 
     /** Returns for how long the process was paused within the given time until now. */
     long pausedNanos(long nanos) {
-      long paused = 0;
-      for (var pause : pauses) {
-        long overlap = Math.min(nanos, now - pause.start) - Math.max(0, now - pause.end);
-        if (overlap > 0) paused += overlap;
+      return overlap(pauses, nanos);
+    }
+
+    private long overlap(List<Pause> times, long nanos) {
+      long sum = 0;
+      for (var time : times) {
+        long overlap = Math.min(nanos, now - time.start) - Math.max(0, now - time.end);
+        if (overlap > 0) sum += overlap;
       }
-      return paused;
+      return sum;
+    }
+
+    /**
+     * Returns for how long the handler of an actor has been busy, without the pauses of the
+     * process. If its thread is parked, or its stack is not known, the thread may only wait for a
+     * carrier. Up to a minute of the time in which the scheduler was saturated is then left out. A
+     * handler that holds a carrier is a cause of the saturation, and all of its time counts.
+     */
+    Duration activeTime(ActorStats stats) {
+      var time = withoutPauses(stats.busyFor());
+      boolean mayWaitForCarrier = stats.stack().isEmpty()
+          || stats.stack().getFirst().getClassName().equals(VIRTUAL_THREAD);
+      return saturations.isEmpty() || !mayWaitForCarrier ? time
+          : time.minusNanos(Math.min(MAX_SATURATED_NANOS, overlap(saturations, stats.busyFor().toNanos())));
+    }
+
+    /** Returns the present saturation as a JSON object; empty if the scheduler is not saturated. */
+    Optional<Object> saturation() {
+      return queued == 0 ? Optional.empty() : Optional.of(JsonText.object("queued", queued, "millis",
+          (now - saturations.getLast().start) / 1_000_000));
     }
 
     /** Returns the time until now without the pauses of the process. */
@@ -71,11 +118,20 @@ final class ProcessPauses {
   }
 
   private final Scheduler clock;
-  private final Deque<Pause> pauses = new ArrayDeque<>(); // oldest first; guarded by the monitor, as the next one
+  private final Supplier<QueuedThreads> threads;
+  private final Deque<Pause> pauses = new ArrayDeque<>(); // oldest first; guarded by the monitor, as the next ones
+  private final Deque<Pause> saturations = new ArrayDeque<>(); // oldest first
   private long lastSeen; // when a beat or reader has seen the process run
+  private boolean isSaturated; // in the last beat
+  private long saturatedSince; // if `isSaturated`
 
   ProcessPauses(Scheduler clock) {
+    this(clock, ProcessStats::queuedThreads);
+  }
+
+  ProcessPauses(Scheduler clock, Supplier<QueuedThreads> threads) {
     this.clock = clock;
+    this.threads = threads;
     this.lastSeen = clock.nanoTime();
   }
 
@@ -111,11 +167,26 @@ final class ProcessPauses {
   synchronized PauseHistory observe() {
     long now = clock.nanoTime();
     long start = lastSeen + PERIOD.toNanos();
-    if (now - start >= MIN_NANOS) {
-      pauses.add(new Pause(start, now));
-      if (pauses.size() > MAX_PAUSES) pauses.removeFirst();
-    }
+    boolean isPaused = now - start >= MIN_NANOS;
+    if (isPaused) add(pauses, new Pause(start, now));
     lastSeen = now;
-    return pauses.isEmpty() ? new PauseHistory(now, List.of()) : new PauseHistory(now, List.copyOf(pauses));
+    long queued = observeThreads(now, isPaused);
+    return new PauseHistory(now, List.copyOf(pauses), List.copyOf(saturations), queued);
+  }
+
+  /** Returns how many threads wait for a carrier if the scheduler is saturated; otherwise 0. */
+  private long observeThreads(long now, boolean isPaused) {
+    var found = threads.get();
+    if (found.isSaturated() && (!isSaturated || isPaused)) saturatedSince = now;
+    isSaturated = found.isSaturated();
+    if (!isSaturated || now - saturatedSince < MIN_SATURATED_NANOS) return 0;
+    if (!saturations.isEmpty() && saturations.getLast().start == saturatedSince) saturations.removeLast();
+    add(saturations, new Pause(saturatedSince, now));
+    return found.queued;
+  }
+
+  private static void add(Deque<Pause> times, Pause time) {
+    times.add(time);
+    if (times.size() > MAX_PAUSES) times.removeFirst();
   }
 }

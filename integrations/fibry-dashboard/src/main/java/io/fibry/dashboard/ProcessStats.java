@@ -1,5 +1,6 @@
 package io.fibry.dashboard;
 
+import io.fibry.dashboard.ProcessPauses.QueuedThreads;
 import java.lang.management.ManagementFactory;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -29,6 +30,12 @@ final class ProcessStats {
     add(map, "mounted", SCHEDULER, "MountedVirtualThreadCount");
     add(map, "queued", SCHEDULER, "QueuedVirtualThreadCount");
     return map;
+  }
+
+  /** Returns how many virtual threads wait for a carrier; 0 if this JVM does not count them. */
+  static QueuedThreads queuedThreads() {
+    return read(SCHEDULER, "QueuedVirtualThreadCount").flatMap(queued -> read(SCHEDULER, "Parallelism")
+        .map(carriers -> new QueuedThreads(queued.longValue(), carriers.longValue()))).orElse(QueuedThreads.NONE);
   }
 
   private static void add(Map<String, Object> map, String name, String bean, String attribute) {

@@ -12,7 +12,7 @@ import java.util.Map;
  *
  * @param exchanges how many there are
  * @param maxTime for how long at least the handler of one of them has been at work
- * @param maxActiveTime the same without pauses of the process
+ * @param maxActiveTime the same without pauses of the process and waits for a carrier
  */
 record RouteWork(int exchanges, Duration maxTime, Duration maxActiveTime) {
   static final RouteWork NONE = new RouteWork(0, Duration.ZERO, Duration.ZERO);
@@ -27,7 +27,7 @@ record RouteWork(int exchanges, Duration maxTime, Duration maxActiveTime) {
       var stats = row.stats();
       if (isConnection(server, stats))
         works.merge(stats.messageType().get(), new RouteWork(1, stats.busyFor(),
-            pauses.withoutPauses(stats.busyFor())), RouteWork::plus);
+            pauses.activeTime(stats)), RouteWork::plus);
     }
     return works;
   }

@@ -105,7 +105,7 @@ final class ScopeSnapshot {
     this.readMillis = Math.max(0, System.currentTimeMillis() - timeMillis);
     this.isComplete = actors.isComplete();
     var blocked = BlockedActors.of(actors.actors(),
-        actor -> pauses.withoutPauses(actor.busyFor()).compareTo(options.handlingLimit) >= 0);
+        actor -> pauses.activeTime(actor).compareTo(options.handlingLimit) >= 0);
     for (var stats : actors.actors()) add(stats, previous, blocked.contains(stats));
     for (var totals : scopes.values()) totals.keys = new NameKeys(); // releases the memory
     var lastLetters = lastSnapshot.map(snapshot -> snapshot.letters).orElse(DeadLetterTable.NONE);
@@ -286,6 +286,7 @@ final class ScopeSnapshot {
     map.put("time", timeMillis);
     map.put("readMillis", readMillis);
     pauses.recent().ifPresent(pause -> map.put("pause", pause));
+    pauses.saturation().ifPresent(saturation -> map.put("saturated", saturation));
     recentFailures().ifPresent(failures -> map.put("recentFailures", failures));
     return JsonText.of(map);
   }

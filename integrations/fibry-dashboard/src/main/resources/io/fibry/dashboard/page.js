@@ -227,14 +227,19 @@ function failureAlarms(data) {
 const pauseAlarms = data => data.pause
   ? [{kind: 'paused', parts: [`the process was paused for ${duration(data.pause.millis)}, until ${steadyClock('pause', data.pause.millisAgo)}`]}] : [];
 
+/** Returns an item for threads that wait for a carrier, which may be the cause of all other problems. */
+const saturationAlarms = data => data.saturated
+  ? [{kind: 'saturated', parts: [steadyText('saturated', `${number(data.saturated.queued)} virtual threads wait for a carrier since ${steadyClock('saturated', data.saturated.millis)}`)]}] : [];
+
 /**
- * Returns the items of the alarm line: first stalled actors and routes, then stores and nodes, other actors, and other
- * routes. At the end are blocked actors, single failures and a pause, which are no alarms.
+ * Returns the items of the alarm line: first a saturated scheduler, then stalled actors and routes, then stores and
+ * nodes, other actors, and other routes.
+ * At the end are blocked actors, single failures and a pause, which are no alarms.
  */
 function alarms(data) {
   const [actors, routes] = [actorAlarms(data), routeAlarms(data.panels)];
   const stalls = item => STALLS.includes(item.kind);
-  return [...actors.filter(stalls), ...routes.filter(stalls), ...panelAlarms(data.panels),
+  return [...saturationAlarms(data), ...actors.filter(stalls), ...routes.filter(stalls), ...panelAlarms(data.panels),
     ...actors.filter(item => !stalls(item) && !isMinor(item)), ...routes.filter(item => !stalls(item)),
     ...actors.filter(isMinor), ...failureAlarms(data), ...pauseAlarms(data)];
 }

@@ -178,6 +178,13 @@ class AlarmPageTest extends PageFixture {
   }
 
   @Test
+  void alarmBeginsWithSaturatedScheduler() throws Exception {
+    assertEquals("▲ 122 virtual threads wait for a carrier since TIME · 1 stuck: till",
+        chromium.value("(statistics.saturated = {queued: 122, millis: 8000}, showRowsOf([{problems: ['stuck']}]), "
+            + ALARM_SCRIPT + ")").replaceAll("([0-9]{4}-[-0-9]+ )?[0-9]{2}:[0-9]{2}:[0-9]{2}", "TIME"));
+  }
+
+  @Test
   void recentErrorOfRouteHasItsTime() throws Exception {
     var text = chromium.value("routeProblems({route: 'x', problems: ['timing out', 'slow'], "
         + "lastMillisAgo: {'timing out': 9000, slow: 3000}, lastAt: {'timing out': '2026-01-02T03:04:05.9Z'}})");

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.ActorStats;
 import io.fibry.ActorStats.ActorState;
 import io.fibry.ActorSystem;
+import io.fibry.dashboard.ProcessPauses.QueuedThreads;
 import io.fibry.support.Patience;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
@@ -22,6 +23,7 @@ class ProcessPausesTest {
   private static final long SECOND = 1_000_000_000;
 
   private final StoppableClock clock = new StoppableClock();
+  private long queuedThreads; // that wait for a carrier
   private final ProcessPauses pauses = new ProcessPauses(clock);
 
   @Test
@@ -109,6 +111,78 @@ class ProcessPausesTest {
 
   private List<ActorProblem> problems(ActorStats stats, ActorTrend trend) {
     return trend.presentProblems(stats, LIMIT, Duration.ofSeconds(30), pauses.observe(), false);
+  }
+
+  private static Stats busy(int seconds) {
+    return Stats.of("till").withState(ActorState.BUSY).withBusyFor(Duration.ofSeconds(seconds));
+  }
+
+  /** Lets beats see so many queued threads of two carriers, and returns the pauses after them. */
+  private ProcessPauses withBeats(int seconds, long queued) {
+    return withBeats(new ProcessPauses(clock, () -> new QueuedThreads(queuedThreads, 2)), seconds, queued);
+  }
+
+  private ProcessPauses withBeats(ProcessPauses before, int seconds, long queued) {
+    queuedThreads = queued;
+    for (int second = 0; second <= seconds; second++) {
+      before.observe();
+      clock.stop(Duration.ofSeconds(1));
+    }
+    return before;
+  }
+
+  @Test
+  void schedulerIsSaturatedAfterFiveSecondsOfQueuedThreads() {
+    assertEquals(Optional.empty(), withBeats(60, 4).observe().saturation());
+    assertEquals(Optional.empty(), withBeats(3, 5).observe().saturation());
+    var saturated = withBeats(4, 122);
+    assertEquals("Optional[{queued=122, millis=5000}]", "" + saturated.observe().saturation());
+    queuedThreads = 4;
+    assertEquals(Optional.empty(), saturated.observe().saturation());
+    assertEquals(Optional.empty(), withBeats(saturated, 3, 122).observe().saturation());
+  }
+
+  @Test
+  void parkedHandlerIsNotStuckWhileItMayWaitForCarrier() {
+    var history = withBeats(20, 122).observe();
+    var parked = busy(15).at("java.lang.VirtualThread");
+
+    assertEquals(Duration.ZERO, history.activeTime(parked.get()));
+    assertEquals(Duration.ZERO, history.activeTime(busy(15).get()), "a handler whose stack is not known");
+    assertEquals(Duration.ofSeconds(15), history.activeTime(busy(15).at("Shop").get()), "a handler with a carrier");
+    assertEquals(Duration.ofSeconds(11), history.activeTime(busy(32).at("java.lang.VirtualThread").get()));
+    assertEquals(List.of(), ActorTrend.first(parked.get()).presentProblems(parked.get(), LIMIT, LIMIT, history, false));
+  }
+
+  @Test
+  void saturationHidesStuckActorForAtMostOneMinute() {
+    var history = withBeats(600, 122).observe();
+    assertEquals(List.of(0L, 0L, 10L, 540L), List.of(30, 60, 70, 600).stream()
+        .map(seconds -> history.activeTime(busy(seconds).at("java.lang.VirtualThread").get()).toSeconds()).toList());
+  }
+
+  @Test
+  void pauseWithinSaturationIsSubtractedOnce() {
+    var saturated = withBeats(9, 122);
+    clock.stop(Duration.ofSeconds(30)); // after the second since the last beat
+    var history = withBeats(saturated, 9, 122).observe();
+    assertEquals(30, history.pausedNanos(100 * SECOND) / SECOND);
+    assertEquals(1, history.activeTime(busy(41).at("java.lang.VirtualThread").get()).toSeconds());
+  }
+
+  /** The rule depends on the JDK: a parked virtual thread is in a method of its own class. */
+  @Test
+  void parkedHandlerIsInMethodOfVirtualThread() throws Exception {
+    var gate = new CountDownLatch(1);
+    try (var scope = ActorSystem.openScope("app")) {
+      scope.named("till").newActor((String text) -> gate.await()).sendMessage("x");
+      try {
+        Patience.eventually(() -> !scope.actors().getFirst().stack().isEmpty()
+            && scope.actors().getFirst().stack().getFirst().getClassName().equals("java.lang.VirtualThread"));
+      } finally {
+        gate.countDown();
+      }
+    }
   }
 
   @Test

@@ -26,6 +26,7 @@ final class Stats {
   private int maxWorkers;
   private Duration busyFor = Duration.ZERO;
   private OptionalInt capacity = OptionalInt.empty();
+  private List<StackTraceElement> stack = List.of();
 
   private Stats(String name) {
     this.name = name;
@@ -107,9 +108,15 @@ final class Stats {
     return this;
   }
 
+  /** @param type the class of the newest call */
+  Stats at(String type) {
+    this.stack = List.of(new StackTraceElement(type, "call", type + ".java", 1));
+    return this;
+  }
+
   ActorStats get() {
     return new ActorStats(scopes, name, kind, queued, oldestWaiting, handled, failed, state, awaited,
         busyWorkers, busyWorkers, maxWorkers, activity, messageType, busyFor, true, capacity,
-        refused, dropped, 0, List.of(), Optional.empty());
+        refused, dropped, 0, stack, Optional.empty());
   }
 }
