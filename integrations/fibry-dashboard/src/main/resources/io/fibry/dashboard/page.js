@@ -179,7 +179,7 @@ const actorLinks = (rows, note = () => '') =>
   rows.map(row => ({text: row.name, place: {scope: path(row), name: row.name}, note: note(row)}));
 
 /** Returns why an actor is full or blocked, in parentheses. */
-const noteOf = kind => row => kind === 'full' ? ` (${steadyText(actorKey(path(row), row.name), fullDoes(row))})`
+const noteOf = kind => row => kind === 'full' ? ` (${fullDoes(row)})`
   : kind === 'blocked' ? ` (waits for ${row.awaits})` : '';
 
 const isMinor = item => MINOR.includes(item.kind);
@@ -307,8 +307,10 @@ const failuresOf = row => counted(row.recentFailures, 'failure') + (row.recentFa
   + ', ' + lastTime(row.failedAt, actorKey(path(row), row.name) + 'failed', row.failedMillisAgo, row.time);
 /** Returns the exact time of the last failure, or, if it is not known, the time when the dashboard saw the failure. */
 const lastTime = (at, key, millisAgo, now) => at === undefined ? 'last seen ' + steadyClock(key, millisAgo, now) : 'last ' + clock(at);
+/** Returns what a full mailbox did, as the alarm line, the row and the details have it for ten seconds. */
+const fullDoes = row => steadyText(actorKey(path(row), row.name), fullText(row));
 /** Returns what a full mailbox did. If it has lost no message, it may let senders wait, or nobody sends. */
-const fullDoes = row => !hasLost(row) ? 'senders may wait'
+const fullText = row => !hasLost(row) ? 'senders may wait'
   : [row.refusedRecently ? 'refused ' + number(row.refusedRecently) : '', row.droppedRecently ? 'dropped ' + number(row.droppedRecently) : '']
     .filter(Boolean).join(' and ') + within(row.lostInMillis);
 /** Returns the problems of an actor, with its lost messages and recent failures. */
@@ -466,9 +468,9 @@ function steadyClock(key, millisAgo, now = statistics.time) {
   return clock(time);
 }
 
-const steadyTexts = new Map(); // texts of the alarm line, by actor: {text, time}
+const steadyTexts = new Map(); // texts of the alarm line and the rows, by actor: {text, time}
 
-/** Returns the text that was first returned in the last ten seconds, so that the alarm line seldom changes. */
+/** Returns the text that was first returned in the last ten seconds, so that the alarm line and the rows agree. */
 function steadyText(key, text) {
   const before = steadyTexts.get(key);
   if (before && statistics.time - before.time < 10_000) return before.text;

@@ -97,12 +97,14 @@ class AlarmPageTest extends PageFixture {
   }
 
   @Test
-  void alarmKeepsCountsForTenSeconds() throws Exception {
-    assertEquals("refused 1 in 10 s,refused 1 in 10 s,refused 3 in 20 s",
+  void alarmAndRowKeepSameCountsForTenSeconds() throws Exception {
+    var refused = ".match(/refused [^)·]*/)[0].trim()";
+    assertEquals("refused 1 in 10 s=refused 1 in 10 s,refused 1 in 10 s=refused 1 in 10 s,"
+        + "refused 3 in 20 s=refused 3 in 20 s",
         chromium.value("[[1, 0], [2, 9000], [3, 10000]].map(([refusedRecently, millis]) => (statistics.time = "
             + "1000000 + millis, showRowsOf([{name: 'db', problems: ['full'], refusedRecently, "
-            + "droppedRecently: 0, lostInMillis: 10000 + millis / 10}]), " + ALARM_SCRIPT
-            + ".match(/refused [^)]*/)[0])).join()"));
+            + "droppedRecently: 0, lostInMillis: 10000 + millis / 10}]), " + ALARM_SCRIPT + refused
+            + " + '=' + byId('rows').rows[1].cells[2].innerText" + refused + ")).join()"));
   }
 
   @Test

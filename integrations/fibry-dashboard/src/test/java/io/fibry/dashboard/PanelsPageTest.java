@@ -168,8 +168,8 @@ class PanelsPageTest extends PageFixture {
             + "refusedRecently: 7, droppedRecently: 1000, lostInMillis: 61000}]}), [byId('alarm').innerText, "
             + "byId('rows').rows[1].cells[8].innerText, byId('rows').rows[1].cells[8].title, "
             + "byId('rows').rows[1].cells[2].innerText, "
-            + "...[[0, 3, 9000], []].map(([refusedRecently, droppedRecently, lostInMillis]) => does({"
-            + "...statistics.rows[0], refusedRecently, droppedRecently, lostInMillis})[0])].join('|'))"));
+            + "...[[0, 3, 9000], []].map(([refusedRecently, droppedRecently, lostInMillis], i) => does({"
+            + "...statistics.rows[0], name: 'till' + i, refusedRecently, droppedRecently, lostInMillis})[0])].join('|'))"));
   }
 
   @Test
