@@ -61,9 +61,14 @@ record HeldProblems<P extends Enum<P> & HeldProblems.Problem>(Map<P, Long> since
 
   /** Adds the problems to a JSON object, and how long ago the conditions of some have ended. */
   void addTo(Map<String, Object> map) {
+    addTo(map, Map.of());
+  }
+
+  /** @param over for how many milliseconds other problems have been over */
+  void addTo(Map<String, Object> map, Map<P, Object> over) {
     if (isEmpty()) return;
     map.put("problems", list());
-    var ended = new LinkedHashMap<P, Object>();
+    var ended = new LinkedHashMap<P, Object>(over);
     sinceNanos.forEach((problem, nanos) -> {
       if (nanos > 0 && problem.isState()) ended.put(problem, nanos / 1_000_000);
     });

@@ -17,7 +17,8 @@ import java.util.Map;
  * A route of an HTTP server: its counts, and how they have changed. Rates and percentiles are of
  * the time since the older of two base lines. A base line is replaced after 30 seconds, so this
  * time is 30 to 60 seconds; less at the beginning, and longer if samples are rarer. A problem
- * begins with a share of this time, and ends a minute after the last sample that saw it happen.
+ * begins with a share of this time, and ends a minute after the last sample that saw it happen. If
+ * the route has responded without it for half of this minute, the page shows that it is over.
  * Immutable.
  *
  * @param older the counts of the older base line
@@ -27,16 +28,17 @@ import java.util.Map;
  * @param stats the present counts
  * @param slow the slow successes that no pause of the process has delayed
  * @param work the exchanges at work
- * @param since the time since a sample saw each problem happen: an exchange at work for the
- * handling limit, or a higher count of errors or slow successes; at most
- * {@link ActorTrend#LONG_AGO}
+ * @param seen when a sample last saw each problem happen: an exchange at work for the handling
+ * limit, or a higher count of errors or slow successes
  * @param failureTimes the exact times of the last failures
  * @param problems the problems that the page shows
  */
 record RouteTrend(RouteStats older, long olderNanos, RouteStats newer, long newerNanos, RouteStats stats,
-    SlowCounts slow, RouteWork work, Map<RouteProblem, Long> since, FailureTimes failureTimes,
+    SlowCounts slow, RouteWork work, Map<RouteProblem, LastSeen> seen, FailureTimes failureTimes,
     HeldProblems<RouteProblem> problems) {
   private static final long PERIOD_NANOS = Duration.ofSeconds(30).toNanos();
+  /** Longer than the time between two errors of a route that fails every 20 seconds. */
+  private static final long OVER_NANOS = Duration.ofSeconds(30).toNanos();
   private static final int MIN_PERCENT = 1; // so that one error among many responses is no problem
   private static final int MIN_SLOW = 2; // successes, because the first of a process may be slow
 
@@ -47,6 +49,22 @@ record RouteTrend(RouteStats older, long olderNanos, RouteStats newer, long newe
    * @param slow how long 99 % of the successes may take
    */
   record RouteLimits(Duration handling, Duration slow) {}
+
+  /**
+   * The last sample that saw a problem happen.
+   *
+   * @param nanos the time since this sample, at most {@link ActorTrend#LONG_AGO}
+   * @param laterResponses the responses since this sample
+   */
+  record LastSeen(long nanos, long laterResponses) {
+    static final LastSeen NEVER = new LastSeen(ActorTrend.LONG_AGO, 0);
+    static final LastSeen NOW = new LastSeen(0, 0);
+
+    LastSeen next(boolean hasHappened, long elapsedNanos, long responses) {
+      return new LastSeen(ActorTrend.since(hasHappened, nanos, elapsedNanos),
+          hasHappened ? 0 : laterResponses + responses);
+    }
+  }
 
   /**
    * Counts of slow successes since the first sample, at the base lines and now. A pause of the
@@ -71,10 +89,10 @@ record RouteTrend(RouteStats older, long olderNanos, RouteStats newer, long newe
   }
 
   static RouteTrend first(RouteStats stats, RouteWork work, RouteLimits limits) {
-    var since = new EnumMap<RouteProblem, Long>(RouteProblem.class);
-    for (var problem : RouteProblem.values()) since.put(problem, ActorTrend.LONG_AGO);
-    if (isStuck(work, limits)) since.put(RouteProblem.STUCK, 0L);
-    return new RouteTrend(stats, 0, stats, 0, stats, SlowCounts.NONE, work, since, FailureTimes.NONE,
+    var seen = new EnumMap<RouteProblem, LastSeen>(RouteProblem.class);
+    for (var problem : RouteProblem.values()) seen.put(problem, LastSeen.NEVER);
+    if (isStuck(work, limits)) seen.put(RouteProblem.STUCK, LastSeen.NOW);
+    return new RouteTrend(stats, 0, stats, 0, stats, SlowCounts.NONE, work, seen, FailureTimes.NONE,
         HeldProblems.none())
         .withProblems(limits, 0);
   }
@@ -83,22 +101,22 @@ record RouteTrend(RouteStats older, long olderNanos, RouteStats newer, long newe
     long slowCount = pauses.hasEndedWithin(elapsedNanos + Durations.nanos(limits.slow)) ? 0
         : slowCount(next.successTimes(), limits.slow) - slowCount(stats.successTimes(), limits.slow);
     var nextSlow = slow.plus(slowCount);
-    var nextSince = new EnumMap<RouteProblem, Long>(RouteProblem.class);
-    since.forEach((problem, nanos) -> nextSince.put(problem, ActorTrend.since(switch (problem) {
+    var nextSeen = new EnumMap<RouteProblem, LastSeen>(RouteProblem.class);
+    seen.forEach((problem, last) -> nextSeen.put(problem, last.next(switch (problem) {
       case STUCK -> isStuck(nextWork, limits);
       case SLOW -> slowCount > 0;
       default -> count(next, problem) > count(stats, problem);
-    }, nanos, elapsedNanos)));
+    }, elapsedNanos, next.answered() - stats.answered())));
     var trend = newerNanos + elapsedNanos < PERIOD_NANOS
         ? new RouteTrend(older, olderNanos + elapsedNanos, newer, newerNanos + elapsedNanos, next, nextSlow,
-            nextWork, nextSince, failureTimes, problems)
+            nextWork, nextSeen, failureTimes, problems)
         : new RouteTrend(newer, newerNanos + elapsedNanos, next, 0, next, nextSlow.withNewBaseLine(), nextWork,
-            nextSince, failureTimes, problems);
+            nextSeen, failureTimes, problems);
     return trend.withProblems(limits, elapsedNanos);
   }
 
   private RouteTrend withProblems(RouteLimits limits, long elapsedNanos) {
-    return new RouteTrend(older, olderNanos, newer, newerNanos, stats, slow, work, since, failureTimes,
+    return new RouteTrend(older, olderNanos, newer, newerNanos, stats, slow, work, seen, failureTimes,
         problems.next(presentProblems(limits), elapsedNanos, problem -> problem == RouteProblem.STUCK
             || sinceSeen(problem) < ActorProblem.RECENT_NANOS));
   }
@@ -109,15 +127,20 @@ record RouteTrend(RouteStats older, long olderNanos, RouteStats newer, long newe
    * @param failures the last failures of the route, the newest first, read after the counts
    */
   RouteTrend withFailures(List<RouteFailure> failures) {
-    var times = failureTimes.next(failures, problem -> since.get(problem) == 0);
+    var times = failureTimes.next(failures, problem -> seen.get(problem).nanos == 0);
     return times == failureTimes ? this
-        : new RouteTrend(older, olderNanos, newer, newerNanos, stats, slow, work, since, times, problems);
+        : new RouteTrend(older, olderNanos, newer, newerNanos, stats, slow, work, seen, times, problems);
   }
 
   /** Returns the time since a sample saw the problem happen. */
   private long sinceSeen(RouteProblem problem) {
-    long nanos = since.get(problem);
-    return problem == RouteProblem.SLOW ? Math.min(nanos, since.get(RouteProblem.STUCK)) : nanos;
+    long nanos = seen.get(problem).nanos;
+    return problem == RouteProblem.SLOW ? Math.min(nanos, seen.get(RouteProblem.STUCK).nanos) : nanos;
+  }
+
+  /** Returns whether the route has responded without the problem for half a minute. */
+  private boolean isOver(RouteProblem problem) {
+    return !problem.isState() && sinceSeen(problem) >= OVER_NANOS && seen.get(problem).laterResponses > 0;
   }
 
   /** Returns how many responses had a problem since the server was opened. */
@@ -147,7 +170,7 @@ record RouteTrend(RouteStats older, long olderNanos, RouteStats newer, long newe
     if (isStuck) present.add(RouteProblem.STUCK);
     for (var problem : List.of(RouteProblem.FAILING, RouteProblem.TIMING_OUT, RouteProblem.UNAVAILABLE))
       if (happens(problem, count(stats, problem) - count(older, problem), 1, recentlyAnswered())) present.add(problem);
-    if (!isStuck && since.get(RouteProblem.STUCK) < ActorProblem.RECENT_NANOS
+    if (!isStuck && seen.get(RouteProblem.STUCK).nanos < ActorProblem.RECENT_NANOS
         || happens(RouteProblem.SLOW, slow.recent(), MIN_SLOW,
             stats.successTimes().count() - older.successTimes().count()))
       present.add(RouteProblem.SLOW);
@@ -156,7 +179,8 @@ record RouteTrend(RouteStats older, long olderNanos, RouteStats newer, long newe
 
   /** Returns whether a problem was seen within the last minute, and often enough recently. */
   private boolean happens(RouteProblem problem, long count, int min, long totalCount) {
-    return since.get(problem) < ActorProblem.RECENT_NANOS && count >= min && count * 100 >= totalCount * MIN_PERCENT;
+    return seen.get(problem).nanos < ActorProblem.RECENT_NANOS && count >= min
+        && count * 100 >= totalCount * MIN_PERCENT;
   }
 
   /**
@@ -218,7 +242,9 @@ record RouteTrend(RouteStats older, long olderNanos, RouteStats newer, long newe
         "unavailable", responses.unavailable(), "p50Millis",
         millis(recent, 0.5), "p50Range", range(recent, 0.5), "p99Millis", millis(recent, 0.99), "p99Range",
         range(recent, 0.99), "maxRange", range(recent, 1), "openWebSockets", stats.openWebSockets());
-    problems.addTo(map);
+    var over = new LinkedHashMap<RouteProblem, Object>();
+    for (var problem : problems.list()) if (isOver(problem)) over.put(problem, sinceSeen(problem) / 1_000_000);
+    problems.addTo(map, over);
     var last = new LinkedHashMap<RouteProblem, Object>();
     for (var problem : problems.list())
       if (!problem.isState()) last.put(problem, sinceSeen(problem) / 1_000_000);

@@ -182,32 +182,36 @@ const actorLinks = (rows, note = () => '') =>
 const noteOf = kind => row => kind === 'full' ? ` (${fullDoes(row)})`
   : kind === 'blocked' ? ` (waits for ${row.awaits})` : '';
 
-const isMinor = item => MINOR.includes(item.kind);
+/** Returns whether the item is no alarm: the program works, another actor is the cause, or the problem is over. */
+const isMinor = item => MINOR.includes(item.kind) || item.kind?.startsWith(OVER);
+const OVER = 'no longer ';
+const isOver = (having, problem) => having.endedMillisAgo?.[problem] !== undefined;
 
 /** Returns an item for each problem of actors; ended problems have items of their own. */
 function actorAlarms(data) {
   const rows = ill(data.rows);
   return Object.keys(data.problems).filter(kind => kind !== 'failed').flatMap(kind => {
     const having = rows.filter(row => has(row, kind));
-    const [present, ended] = [false, true].map(isEnded => having.filter(row => (row.endedMillisAgo?.[kind] !== undefined) === isEnded));
-    return [[data.problems[kind] - ended.length, kind, present], [kind === 'blocked' ? 0 : ended.length, 'no longer ' + kind, ended]] // the latter is no stall
+    const [present, ended] = [false, true].map(isEnded => having.filter(row => isOver(row, kind) === isEnded));
+    return [[data.problems[kind] - ended.length, kind, present], [kind === 'blocked' ? 0 : ended.length, OVER + kind, ended]] // the latter is no stall
       .filter(([count]) => count > 0)
       .map(([count, text, rows]) => ({kind: text, parts: [`${number(count)} ${text}: `, ...firstOf(actorLinks(rows, noteOf(text)), count)]}));
   });
 }
 
-/** Returns an item for each route with problems, the most urgent first, and of equal ones the busiest. */
+/** Returns an item for each route with problems, the most urgent first, and of equal ones the busiest. Routes whose problems are over come last. */
 function routeAlarms(panels) {
   const routes = panels.flatMap(panel => (panel.routes ?? []).filter(route => route.problems).map(route => ({panel, route})));
-  const rankOf = ({route}) => ROUTE_PROBLEMS.indexOf(route.problems[0]);
+  const present = route => route.problems.filter(problem => !isOver(route, problem));
+  const rankOf = ({route}) => present(route).length ? ROUTE_PROBLEMS.indexOf(present(route)[0]) : ROUTE_PROBLEMS.length;
   routes.sort((a, b) => rankOf(a) - rankOf(b) || b.route.perSecond - a.route.perSecond);
   const items = routes.map(({panel, route}) => {
-    const [present, ended] = [false, true].map(isEnded => route.problems.filter(problem => (route.endedMillisAgo?.[problem] !== undefined) === isEnded));
-    const texts = [present.length ? 'is ' + present.join(' and ') : '', ended.length ? 'is no longer ' + ended.join(' and ') : ''];
-    return {kind: present[0], parts: [{text: `${panel.title} ${route.route}`, place: {panel: panel.title, route: route.route}}, ' ' + texts.filter(Boolean).join(' and ')]};
+    const [now, ended] = [present(route), route.problems.filter(problem => isOver(route, problem))];
+    const texts = [now.length ? 'is ' + now.join(' and ') : '', ended.length ? 'is ' + OVER + ended.join(' and ') : ''];
+    return {kind: now[0] ?? OVER + ended[0], parts: [{text: `${panel.title} ${route.route}`, place: {panel: panel.title, route: route.route}}, ' ' + texts.filter(Boolean).join(' and ')]};
   });
   const rest = items.slice(MAX_NAMES);
-  return rest.length ? [...items.slice(0, MAX_NAMES), {parts: [{...rest[0].parts[0], text: counted(rest.length, 'more route')}]}] : items;
+  return rest.length ? [...items.slice(0, MAX_NAMES), {kind: rest[0].kind, parts: [{...rest[0].parts[0], text: counted(rest.length, 'more route')}]}] : items;
 }
 const ROUTE_PROBLEMS = ['stuck', 'failing', 'timing out', 'unavailable', 'slow']; // the most urgent first
 
@@ -234,14 +238,14 @@ const saturationAlarms = data => data.saturated
 /**
  * Returns the items of the alarm line: first a saturated scheduler, then stalled actors and routes, then stores and
  * nodes, other actors, and other routes.
- * At the end are blocked actors, single failures and a pause, which are no alarms.
+ * At the end are blocked actors, ended problems, single failures and a pause, which are no alarms.
  */
 function alarms(data) {
   const [actors, routes] = [actorAlarms(data), routeAlarms(data.panels)];
   const stalls = item => STALLS.includes(item.kind);
   return [...saturationAlarms(data), ...actors.filter(stalls), ...routes.filter(stalls), ...panelAlarms(data.panels),
-    ...actors.filter(item => !stalls(item) && !isMinor(item)), ...routes.filter(item => !stalls(item)),
-    ...actors.filter(isMinor), ...failureAlarms(data), ...pauseAlarms(data)];
+    ...actors.filter(item => !stalls(item) && !isMinor(item)), ...routes.filter(item => !stalls(item) && !isMinor(item)),
+    ...actors.filter(isMinor), ...routes.filter(isMinor), ...failureAlarms(data), ...pauseAlarms(data)];
 }
 
 /** Shows items, whose parts are texts and links. Keeps the elements if nothing has changed, so that a link keeps the focus. */
@@ -251,13 +255,20 @@ function setAlarm(mark, items, className) {
   if (line.className !== className) line.className = className;
   if (line.dataset.said === said) return;
   line.dataset.said = said;
-  line.replaceChildren(mark + ' ', ...items.flatMap((item, i) => [i ? ' · ' : '', ...item.parts.map(part => {
-    if (typeof part === 'string') return part;
-    const link = made('a', '', part.text);
-    link.href = '#alarm';
-    link.place = part.place;
-    return link;
-  })]));
+  const isMarked = item => className === 'bad' && isMinor(item); // so that it does not look like an alarm
+  line.replaceChildren(mark + ' ', ...items.flatMap((item, i) => {
+    const parts = item.parts.map(part => typeof part === 'string' ? part : newLink(part));
+    const minor = made('span', 'minor');
+    if (isMarked(item)) minor.append(...parts);
+    return [i ? ' · ' : '', ...(isMarked(item) ? [minor] : parts)];
+  }));
+}
+
+function newLink({text, place}) {
+  const link = made('a', '', text);
+  link.href = '#alarm';
+  link.place = place;
+  return link;
 }
 
 const plain = text => [{parts: [text]}];
@@ -662,7 +673,7 @@ function showRoute(wanted, found) {
   const route = statistics.panels.find(panel => panel.routes && panel.title === wanted.panel)?.routes
     .find(other => other.route === wanted.route);
   const counts = route ? `${number(route.serverErrors)} 5xx · ${number(route.unavailable)} 503 · ${number(route.timedOut)} 504` : '';
-  set(byId('details-state'), [wanted.panel, route?.problems ? '▲ ' + routeProblems(route) : '', counts].filter(Boolean).join(' · '));
+  set(byId('details-state'), [wanted.panel, route?.problems ? routeMark(route) + ' ' + routeProblems(route) : '', counts].filter(Boolean).join(' · '));
   const isSlow = ['slow', 'stuck'].some(problem => route?.problems?.includes(problem));
   const said = JSON.stringify([found, isSlow, failures.map(isRecent), route?.p99Range, route?.maxRange]);
   if (byId('route-failures').dataset.said === said) return; // so that selected text stays selected
@@ -844,15 +855,21 @@ function span([from, to]) {
 const maximum = ([from, to]) => span(to === null ? [from, to] : [0, to]);
 const BUCKETS = 'Of responses with a status of 200 to 299. The server counts times in buckets, and the time lies between the bounds of its bucket.';
 /** Returns the problems of a route, each with the time of the last error, or when a slow response was seen last. */
-const routeProblems = route => route.problems.map(problem => timed([problem], route.route, route.endedMillisAgo, route.maxWorkMillis)
-  + (route.lastMillisAgo?.[problem] === undefined ? ''
-    : ` (${lastTime(route.lastAt?.[problem], route.route + problem, route.lastMillisAgo[problem])})`)).join(', ');
+const routeProblems = route => route.problems.map(problem => problem !== 'stuck' && isOver(route, problem) ? OVER + problem + lastOf(route, problem) : timed([problem], route.route, route.endedMillisAgo, route.maxWorkMillis)
+  + lastOf(route, problem)).join(', ');
+const lastOf = (route, problem) => route.lastMillisAgo?.[problem] === undefined ? ''
+  : ` (${lastTime(route.lastAt?.[problem], route.route + problem, route.lastMillisAgo[problem])})`;
+/** Returns the style of a route: red, or gray if all its problems are over. */
+const routeClass = route => !route.problems ? '' : route.problems.every(problem => isOver(route, problem)) ? 'muted' : 'bad';
+const routeMark = route => routeClass(route) === 'bad' ? '▲' : '△';
+/** Returns whether the process was paused in the time of the server's rates, so that an exchange may be as long. */
+const wasPaused = server => pauses.some(pause => statistics.time - pause.end < (server?.recentMillis ?? 0));
 /** Returns the time of which the rates of routes are. */
 const period = millis => millis < 10_000 ? 'the first seconds' : 'the last ' + (millis >= 30_000 && millis <= 60_000 ? '30–60 s'
   : millis < 120_000 ? Math.floor(millis / 10_000) * 10 + ' s' : duration(millis));
-const marked = (route, problem) => route.problems?.includes(problem) ? 'bad' : '';
+const marked = (route, problem) => route.problems?.includes(problem) && !isOver(route, problem) ? 'bad' : '';
 const routeColumns = [
-  {title: 'Route', size: 'route', cell: route => [route.problems ? `▲ ${route.route} · ${routeProblems(route)}` : route.route, route.problems ? 'bad' : '']},
+  {title: 'Route', size: 'route', cell: route => [route.problems ? `${routeMark(route)} ${route.route} · ${routeProblems(route)}` : route.route, routeClass(route)]},
   {title: 'Per second', size: 'rate', cell: route => [rate(route.perSecond), route.perSecond ? '' : 'zero']},
   {title: 'At work', detail: true, size: 'work', hint: 'Exchanges whose handlers are at work, and for how long at least the first of them.',
     cell: route => [number(route.working) + (route.maxWorkMillis >= 1000 ? ' · ' + duration(route.maxWorkMillis) : ''),
@@ -869,7 +886,8 @@ const routeColumns = [
   {title: 'Sockets', detail: true, rare: true, size: 'count', cell: route => count(route.openWebSockets)},
   {title: 'p50', hint: BUCKETS, detail: true, size: 'span', cell: route => [span(route.p50Range), '']},
   {title: 'p99', hint: BUCKETS, size: 'p99', cell: route => [span(route.p99Range), '']},
-  {title: 'Max', hint: BUCKETS, size: 'max', cell: route => [maximum(route.maxRange), marked(route, 'slow')]},
+  {title: 'Max', hint: BUCKETS + ' Not red after a pause of the process, which delays exchanges.', size: 'max',
+    cell: (route, server) => [maximum(route.maxRange), wasPaused(server) ? '' : marked(route, 'slow')]},
 ];
 
 /** Makes a row with a cell for each column of the routes. */
@@ -932,7 +950,7 @@ function showServers(servers) {
       if (!body.rows[j]) body.append(newRouteLine(false));
       hidden.forEach((isHidden, k) => body.rows[j].cells[k].hidden = isHidden);
       routeColumns.forEach((column, k) => {
-        const [text, className] = column.cell(route);
+        const [text, className] = column.cell(route, server);
         const cell = body.rows[j].cells[k];
         if (k === 0) set(cell.firstChild, text);
         set(cell, k === 0 ? cell.textContent : text, cellClass(k, className));

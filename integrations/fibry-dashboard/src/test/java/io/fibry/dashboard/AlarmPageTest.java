@@ -77,8 +77,8 @@ class AlarmPageTest extends PageFixture {
 
   @Test
   void alarmsBeginWithStuckActorsAndEndWithRoutes() throws Exception {
-    assertEquals("▲ 2 stuck: db, till · api GET /b is stuck · 1 no longer stuck: bank · 1 full: db (senders may wait)"
-        + " · 1 growing: shop · api GET /a is failing and slow",
+    assertEquals("▲ 2 stuck: db, till · api GET /b is stuck · 1 full: db (senders may wait) · 1 growing: shop"
+        + " · api GET /a is failing and slow · 1 no longer stuck: bank",
         chromium.value("(statistics.panels[0].routes.forEach(route => route.problems = route.route === 'GET /a' "
             + "? ['failing', 'slow'] : ['stuck']), showRowsOf([{name: 'shop', problems: ['growing']}, "
             + "{name: 'till', problems: ['stuck']}, {name: 'db', problems: ['stuck', 'full']}, {name: 'bank', "
@@ -184,6 +184,31 @@ class AlarmPageTest extends PageFixture {
     assertEquals("▲ 122 virtual threads wait for a carrier since TIME · 1 stuck: till",
         chromium.value("(statistics.saturated = {queued: 122, millis: 8000}, showRowsOf([{problems: ['stuck']}]), "
             + ALARM_SCRIPT + ")").replaceAll("([0-9]{4}-[-0-9]+ )?[0-9]{2}:[0-9]{2}:[0-9]{2}", "TIME"));
+  }
+
+  @Test
+  void endedProblemsAreGrayAndNoAlarm() throws Exception {
+    var texts = chromium.value("(statistics.panels[0].routes.forEach(route => Object.assign(route, {timedOut: 7, "
+        + "problems: ['timing out'], endedMillisAgo: {'timing out': 32000}, lastMillisAgo: {'timing out': 32000}})), "
+        + "['failing', undefined].map(other => (statistics.panels[0].routes[0].problems.splice(0, 2, "
+        + "...[other, 'timing out'].filter(Boolean)), showRowsOf([{}]), [" + ALARM_SCRIPT
+        + ", byId('alarm').className, byId('alarm').querySelectorAll('.minor').length, "
+        + "...[...document.querySelectorAll('.routes tbody tr')].map("
+        + "row => [0, 8].map(i => row.cells[i].classList.contains('bad')))].join('|'))).join('~'))");
+    assertEquals("▲ api A is failing and is no longer timing out · api B is no longer timing out|bad|1|true,false|"
+        + "false,false~△ api A is no longer timing out · api B is no longer timing out|warn|0|false,false|false,false",
+        texts.replaceFirst("GET /.", "A").replaceFirst("GET /.", "B").replaceFirst("(?<=△ api )GET /.", "A")
+            .replaceFirst("GET /.", "B"));
+    assertEquals("no longer timing out (last 2026-01-02 03:04:05)", chromium.value("routeProblems({route: 'x', "
+        + "problems: ['timing out'], endedMillisAgo: {'timing out': 32000}, lastMillisAgo: {'timing out': 32000}, "
+        + "lastAt: {'timing out': '2026-01-02T03:04:05.9'}})"));
+  }
+
+  @Test
+  void maximumThatPauseHasMadeIsNotRed() throws Exception {
+    assertEquals("bad,", chromium.value("[100000, 5000].map(millis => (pauses = [{start: 0, end: statistics.time "
+        + "- millis}], routeColumns.at(-1).cell({maxRange: [10000, null], problems: ['slow']}, "
+        + "{recentMillis: 40000})[1]))"));
   }
 
   @Test

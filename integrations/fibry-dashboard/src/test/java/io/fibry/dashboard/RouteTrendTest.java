@@ -133,6 +133,20 @@ class RouteTrendTest {
   }
 
   @Test
+  void errorIsOverAfterHalfMinuteIfRouteHasRespondedSince() {
+    var failed = next(first(stats(0, 0, 0, 0)), stats(100, 0, 1, 0), SECOND);
+    for (int responses : new int[] {0, 1}) { // each second
+      var trend = failed;
+      for (int second = 1; second < 60; second++) {
+        trend = next(trend, stats(100 + second * responses, 0, 1, 0), SECOND);
+        assertEquals(List.of("failing"), problems(trend));
+        assertEquals(responses == 0 || second < 30 ? "null" : "{failing=" + 1_000 * second + "}",
+            "" + trend.asMap().get("endedMillisAgo"));
+      }
+    }
+  }
+
+  @Test
   void routeThatFailsEveryTwentySecondsFailsAllTheTime() {
     var trend = first(stats(0, 0, 0, 0));
     for (int second = 1; second < 600; second++) {
