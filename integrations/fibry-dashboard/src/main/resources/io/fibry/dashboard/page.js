@@ -68,18 +68,27 @@ function rememberPauses(data) {
   pauses = pauses.filter(pause => data.time - pause.end < WINDOW);
 }
 
-/** Shows values that were taken at these times, by default in equal distances, and in gray the pauses of the process. */
+/** Returns whether the process was paused between two points, so that the curve has a gap there. */
+const hasGap = (before, time) => pauses.some(pause => pause.end > before && pause.start < time);
+
+/**
+ * Shows values that were taken at these times, by default in equal distances, and in gray the pauses of the process, in
+ * which the curve has a gap.
+ */
 function showCurve(svg, values, times = values.map((_, i) => i)) {
   const max = Math.max(...values) || 1;
   const step = 100 / (times.at(-1) - times[0] || 1);
   const points = values.map((y, i) => `${((times[i] - times[0]) * step).toFixed(2)},${(32 - 30 * y / max).toFixed(1)}`);
   if (points.length === 1) points.push(points[0].replace('0.00', '100'));
+  const runs = []; // points without a gap between them
+  points.forEach((point, i) => !i || i < times.length && hasGap(times[i - 1], times[i]) ? runs.push([point]) : runs.at(-1).push(point));
+  const xOf = point => point.split(',')[0];
   const [area, line, band] = svg.children;
   const place = time => Math.min(100, Math.max(0, (time - times[0]) * step)).toFixed(2);
   band.setAttribute('d', pauses.filter(pause => times.length > 1 && pause.end > times[0] && pause.start < times.at(-1))
     .map(pause => `M${place(pause.start)},0H${place(pause.end)}V34H${place(pause.start)}Z`).join(''));
-  line.setAttribute('d', points.length ? 'M' + points.join('L') : '');
-  area.setAttribute('d', points.length ? `M0,34L${points.join('L')}L100,34Z` : '');
+  line.setAttribute('d', runs.map(run => 'M' + run.join('L')).join(''));
+  area.setAttribute('d', runs.map(run => `M${xOf(run[0])},34L${run.join('L')}L${xOf(run.at(-1))},34Z`).join(''));
 }
 
 function duration(millis) {
@@ -89,6 +98,10 @@ function duration(millis) {
   if (millis < 60000) return Math.floor(millis / 1000) + ' s';
   return millis < 3600000 ? Math.floor(millis / 60000) + ' min' : Math.floor(millis / 3600000) + ' h';
 }
+
+const RANGE_HINT = '≤: the largest value in the time of the chart';
+const RATE_HINT = ', each of about ten seconds';
+const RATE_MILLIS = 10_000; // between the points of the server, each of which may be a tenth early
 
 /** Returns the largest value, and the time that the curve shows. */
 const range = (values, millis, text) => `≤ ${text(Math.max(...values))}` + (millis > 0 ? ` in ${duration(millis)}` : '');
@@ -116,7 +129,7 @@ for (const card of cards) {
   card.curve = newCurve();
   card.history = [];
   card.number = made('p', 'value', '–');
-  box.title = (card.hint ? card.hint + '. ' : '') + 'Gray: the process was paused';
+  box.title = [card.hint, RANGE_HINT + (card.rate ? RATE_HINT : ''), 'Gray: the process was paused'].filter(Boolean).join('. ');
   card.right = made('p', 'rate muted', card.rate ? '– per second' : '');
   card.range = made('p', 'range muted');
   box.append(made('h2', '', card.title), card.right, card.number, card.range, card.curve);
@@ -131,6 +144,17 @@ function rememberTotal(card, data, time) {
   while (time - card.history[0].time > WINDOW) card.history.shift();
 }
 
+/** Returns the means of about ten seconds of rates, so that points of each second have the maximum of the server's points. */
+const tenSecondMeans = points => points.map((point, i) => {
+  let [sum, millis] = [0, 0];
+  for (let j = i; j > 0 && millis < 0.9 * RATE_MILLIS; j--) {
+    const step = points[j].time - points[j - 1].time;
+    sum += points[j].value * step;
+    millis += step;
+  }
+  return millis ? sum / millis : point.value;
+});
+
 function showCard(card, data) {
   const value = card.value(data);
   const text = card.text ?? number;
@@ -141,7 +165,8 @@ function showCard(card, data) {
   for (const point of data.history ?? []) rememberTotal(card, point, now - 1000 * point.secondsAgo);
   rememberTotal(card, data, now);
   if (!card.history.length) return;
-  const [values, times] = [card.history.map(point => point.value), card.history.map(point => point.time)];
+  const times = card.history.map(point => point.time);
+  const values = card.rate ? tenSecondMeans(card.history) : card.history.map(point => point.value);
   set(card.range, range(values, Math.round((times.at(-1) - times[0]) / 1000) * 1000, card.rate ? rate : text));
   showCurve(card.curve, values, times);
 }
@@ -557,8 +582,15 @@ function showRows() {
 let selected = null;
 let snapshots = 0;
 const histories = new Map(); // of the actors that the server sends
-const perSecondOf = name => points => points.slice(1).map((point, i) =>
-  Math.max(0, point[name] - points[i][name]) / Math.max(1, (point.time - points[i].time) / 1000));
+/**
+ * Returns rates of about ten seconds each, however long the time between two points is. So the points of the page and
+ * those of the server, and all pages, have the same maximum.
+ */
+const perSecondOf = name => points => points.slice(1).map((point, i) => {
+  let base = i;
+  while (base > 0 && point.time - points[base].time < 0.9 * RATE_MILLIS) base--;
+  return Math.max(0, point[name] - points[base][name]) / (Math.max(RATE_MILLIS, point.time - points[base].time) / 1000);
+});
 const charts = [
   {title: 'Lost per second', values: perSecondOf('lost'), text: rate},
   {title: 'Failed per second', values: perSecondOf('failed'), text: rate},
@@ -567,6 +599,7 @@ const charts = [
 for (const chart of charts) {
   Object.assign(chart, {curve: newCurve(), range: made('p', 'range muted')});
   const box = made('div', 'card');
+  box.title = RANGE_HINT + (chart.text === rate ? RATE_HINT : '');
   box.append(made('h2', '', chart.title), chart.range, chart.curve);
   byId('histories').append(box);
 }

@@ -212,6 +212,25 @@ class AlarmPageTest extends PageFixture {
   }
 
   @Test
+  void rateHasSameMaximumForPointsOfAllDistances() throws Exception {
+    assertEquals("0.2,0.2", chromium.value("[1, 10].map(distance => Math.max(...perSecondOf('failed')(Array.from("
+        + "{length: 60 / distance + 1}, (_, i) => ({time: 1000 * distance * i, failed: Math.floor(distance * i / 5)})))))"));
+    assertEquals("2,2", chromium.value("[1, 10].map(distance => Math.round(Math.max(...tenSecondMeans("
+        + "Array.from({length: 60 / distance + 1}, (_, i) => ({time: 1000 * distance * i, "
+        + "value: distance === 1 ? i % 10 === 9 ? 20 : 0 : 2}))))))"));
+  }
+
+  @Test
+  void curveHasGapWhileProcessWasPaused() throws Exception {
+    assertEquals("M0.00,32.0L25.00,32.0M75.00,2.0L100.00,2.0|M0.00,34L0.00,32.0L25.00,32.0L25.00,34Z"
+        + "M75.00,34L75.00,2.0L100.00,2.0L100.00,34Z",
+        chromium.value("(pauses = [{start: 11000, end: 29000}], "
+            + "showCurve(cards[0].curve, [0, 0, 9, 9], [0, 10000, 30000, 40000]), ['line', 'area'].map(part => "
+            + "cards[0].curve.querySelector('.' + part).getAttribute('d')).join('|'))"));
+    assertTrue(chromium.value("cards[0].curve.parentElement.title").startsWith("≤: the largest value"));
+  }
+
+  @Test
   void recentErrorOfRouteHasItsTime() throws Exception {
     var text = chromium.value("routeProblems({route: 'x', problems: ['timing out', 'slow'], "
         + "lastMillisAgo: {'timing out': 9000, slow: 3000}, lastAt: {'timing out': '2026-01-02T03:04:05.9Z'}})");
