@@ -203,8 +203,9 @@ function firstOf(links, total = links.length) {
 const actorLinks = (rows, note = () => '') =>
   rows.map(row => ({text: row.name, place: {scope: path(row), name: row.name}, note: note(row)}));
 
-/** Returns why an actor is full or blocked, in parentheses. */
-const noteOf = kind => row => kind === 'full' ? ` (${fullDoes(row)})`
+/** Returns since when an actor is stuck, or why it is full or blocked, in parentheses. */
+const noteOf = kind => row => kind === 'stuck' ? row.busyMillis ? ` (since ${steadyClock(actorKey(path(row), row.name), row.busyMillis)})` : ''
+  : kind === 'full' ? ` (${fullDoes(row)})`
   : kind === 'blocked' ? ` (waits for ${row.awaits})` : '';
 
 /** Returns whether the item is no alarm: the program works, another actor is the cause, or the problem is over. */
@@ -631,7 +632,8 @@ function describe(actor) {
       + (isOld(actor) ? `, the oldest for ≥ ${duration(actor.oldestMillis)}, since ${steadyClock(key + 'oldest', actor.oldestMillis, actor.time)} or before` : '') : '';
   return [selected.scope, text, actor.busyMillis ? 'busy for ' + busy(actor) + (actor.busyMillis >= 1000 ? ', since ' + steadyClock(key, actor.busyMillis, actor.time) : '') : '', waiting,
     actor.kind.replaceAll('_', ' '), number(actor.handled) + ' handled', number(actor.failed) + ' failed',
-    actor.restarted ? counted(actor.restarted, 'restart') : '', lostText(actor)]
+    actor.restarted ? counted(actor.restarted, 'restart') : '', lostText(actor),
+    !statistics.texts && /\bString\b/.test(actor.doing) ? 'texts of messages are hidden; the option withMessageContents() shows them' : '']
     .filter(Boolean).join(' · ');
 }
 
@@ -735,6 +737,7 @@ function showActor(wanted, actor) {
   const call = ownCall(actor.stack ?? []);
   byId('stack-call').hidden = call === '';
   set(byId('stack-call'), 'at ' + call);
+  byId('stack').hidden = !actor.stack?.length && actor.lastFailure !== undefined; // the failure is first
   set(byId('stack'), actor.stack?.length ? frames(actor.stack) : 'no handler runs, or its stack is not known');
   const failure = actor.lastFailure;
   byId('failure').hidden = failure === undefined;

@@ -111,7 +111,7 @@ class AlarmPageTest extends PageFixture {
   void stuckActorsSeldomChangePlaces() throws Exception {
     assertEquals("2 stuck: a, b", chromium.value("[...new Set([1, 3, 5, 7, 9, 11].map(seconds => (showRowsOf([["
         + "'b', 0], ['a', 5]].map(([name, more]) => ({name, problems: ['stuck'], busyMillis: 1000 * (30 + seconds "
-        + "+ more)}))), " + ALARM_SCRIPT + ".slice(2))))].join('|')"));
+        + "+ more)}))), " + ALARM_SCRIPT + ".slice(2).replaceAll(/ \\(since [^)]*\\)/g, ''))))].join('|')"));
   }
 
   @Test
@@ -228,6 +228,28 @@ class AlarmPageTest extends PageFixture {
             + "showCurve(cards[0].curve, [0, 0, 9, 9], [0, 10000, 30000, 40000]), ['line', 'area'].map(part => "
             + "cards[0].curve.querySelector('.' + part).getAttribute('d')).join('|'))"));
     assertTrue(chromium.value("cards[0].curve.parentElement.title").startsWith("≤: the largest value"));
+  }
+
+  @Test
+  void alarmTellsSinceWhenActorIsStuck() throws Exception {
+    assertEquals("▲ 1 stuck: till (since TIME)", chromium.value("(showRowsOf([{name: 'till', problems: ['stuck'], "
+        + "busyMillis: 60000}]), " + ALARM_SCRIPT + ")").replaceAll("([0-9]{4}-[-0-9]+ )?[0-9]{2}:[0-9]{2}:[0-9]{2}",
+            "TIME"));
+  }
+
+  @Test
+  void detailsOfTextTellOptionThatShowsIt() throws Exception {
+    assertEquals("true,false", chromium.value("(select({scope: 'app', name: 'till'}), ['handles String', "
+        + "'handles Order'].map(doing => describe({...statistics.rows[0], doing}).endsWith('texts of messages are "
+        + "hidden; the option withMessageContents() shows them')))"));
+  }
+
+  @Test
+  void detailsWithoutHandlerBeginWithFailureBelowTheirEdge() throws Exception {
+    assertEquals("true,false,true", chromium.value("(select({scope: 'app', name: 'till'}), [{time: 0, type: 'E', "
+        + "stack: []}, undefined].map(lastFailure => (showActor(selected, {...statistics.rows[0], doing: 'y '.repeat("
+        + "300), stack: [], lastFailure}), byId('stack').hidden)).concat(byId('details-name').getBoundingClientRect()"
+        + ".top - byId('details').getBoundingClientRect().top >= 6))"));
   }
 
   @Test
