@@ -37,7 +37,7 @@ final class DownloadPool extends ForwardingExitable<Downloader> implements Downl
     this.options = options;
     var client = HttpClient.newBuilder().followRedirects(HttpClient.Redirect.NORMAL).connectTimeout(CONNECT_LIMIT)
         .executor(fiberExecutor()).build();
-    var budget = new RetryBudget();
+    var budget = new RetryBudget(options.retryBudget);
     var clock = BlockBuilder.of(builder).scheduler();
     try {
       pool = Pools.fixed((ActorBuilder<Object>) builder, options.maxParallel)

@@ -29,6 +29,7 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
+import java.util.function.Function;
 import java.util.random.RandomGenerator;
 
 /** A download, as a message to the pool. */
@@ -71,8 +72,8 @@ final class DownloadRequest implements Request<DownloadRequest, Download> {
         if (result.download != null) return result.download;
         var delay = Collections.max(List.of(backoff(tries, random), result.retryAfter));
         var remaining = options.limit.minusNanos(clock.nanoTime() - start);
-        if (!result.mayRetry || tries == options.maxAttempts || delay.compareTo(remaining) >= 0 || !budget.takeRetry())
-          throw result.failure;
+        var outcome = outcome(result.mayRetry, tries, delay, remaining, budget);
+        if (outcome.isPresent()) throw result.failure.apply(outcome.get());
         sleep(clock, delay);
       }
     } finally {
@@ -80,8 +81,29 @@ final class DownloadRequest implements Request<DownloadRequest, Download> {
     }
   }
 
-  /** The result of one attempt. Either {@code download} or {@code failure} is null. */
-  private record AttemptResult(Download download, IOException failure, boolean mayRetry, Duration retryAfter) {}
+  /**
+   * Returns the end of the text of the failure: why this attempt was the last. If the download may
+   * be tried again, returns empty, and takes a retry from the budget.
+   */
+  private Optional<String> outcome(boolean mayRetry, int tries, Duration delay, Duration remaining,
+      RetryBudget budget) {
+    var end = "; the download ended after " + tries + (tries == 1 ? " attempt" : " attempts");
+    if (!mayRetry) return Optional.of(tries == 1 ? "" : end);
+    if (tries == options.maxAttempts) return Optional.of(end + ", because withMaxAttempts allows no more");
+    if (delay.compareTo(remaining) >= 0) return Optional.of(end + ", because a delay of " + Durations.text(delay)
+        + " would exceed the limit of " + Durations.text(options.limit) + " (withLimit)");
+    return budget.takeRetry() ? Optional.empty() : Optional.of(end
+        + ", because the retry budget of this downloader is spent; raise its maximum of "
+        + options.retryBudget + " by withRetryBudget");
+  }
+
+  /**
+   * The result of one attempt. Either {@code download} or {@code failure} is null.
+   *
+   * @param failure makes the failure from the end of its text
+   */
+  private record AttemptResult(Download download, Function<String, IOException> failure, boolean mayRetry,
+      Duration retryAfter) {}
 
   private AttemptResult attempt(HttpClient client) throws IOException, InterruptedException {
     HttpResponse<byte[]> response;
@@ -90,9 +112,7 @@ final class DownloadRequest implements Request<DownloadRequest, Download> {
       await(exchange);
       response = exchange.join();
     } catch (ConnectException | HttpConnectTimeoutException connectFailure) {
-      var failure = new ConnectException(uri + " could not be reached: " + Lines.thrown(connectFailure));
-      failure.initCause(connectFailure);
-      return new AttemptResult(null, failure, true, Duration.ZERO);
+      return new AttemptResult(null, outcome -> unreachable(connectFailure, outcome), true, Duration.ZERO);
     } finally {
       exchange.cancel(true);
     }
@@ -102,8 +122,14 @@ final class DownloadRequest implements Request<DownloadRequest, Download> {
           new Download(response.uri(), response.headers().firstValue("Content-Type"), response.body()),
           null, false, Duration.ZERO);
     var retryAfter = response.headers().firstValue("Retry-After").flatMap(DownloadRequest::retryDelay);
-    return new AttemptResult(null, new HttpStatusException(response.uri(), status, retryAfter),
+    return new AttemptResult(null, outcome -> new HttpStatusException(response.uri(), status, retryAfter, outcome),
         TRANSIENT_STATUSES.contains(status), retryAfter.orElse(Duration.ZERO));
+  }
+
+  private IOException unreachable(IOException connectFailure, String outcome) {
+    var failure = new ConnectException(uri + " could not be reached: " + Lines.thrown(connectFailure) + outcome);
+    failure.initCause(connectFailure);
+    return failure;
   }
 
   private void sleep(Scheduler clock, Duration delay) throws IOException, InterruptedException {

@@ -30,9 +30,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A download is tried again if the server cannot be reached, or responds with 429, 502, 503 or
  * 504. The delay is doubled with each attempt, is shortened at random by up to a half, and is at
- * least the delay that {@code Retry-After} demands. A downloader may retry ten times, and once more
- * for every ten downloads. A download holds its worker between attempts, which limits the load of
- * the server. A slow host may thus hold all workers. A downloader for each host, with
+ * least the delay that {@code Retry-After} demands. All downloads share a budget of ten retries
+ * ({@link Options#withRetryBudget}), and every ten downloads add one. When the budget is spent, a
+ * download fails after its first attempt, and the exception says so. A download holds its worker
+ * between attempts, which limits the load of the server. A slow host may thus hold all workers. A downloader for each host, with
  * {@link Options#withMaxParallel}, prevents this, and limits the load of each host:
  * {@snippet class="io.fibry.IoSnippetsTest" region="hosts"}
  *
@@ -154,9 +155,14 @@ public interface Downloader extends Exitable {
     /** The delay that the server demands; null if it demands none. */
     private final @Nullable Duration retryAfter;
 
-    HttpStatusException(URI uri, int status, Optional<Duration> retryAfter) {
+    /**
+     * Makes the exception.
+     *
+     * @param outcome the end of the text: why the attempt was the last, or an empty text
+     */
+    HttpStatusException(URI uri, int status, Optional<Duration> retryAfter, String outcome) {
       super("the response to " + uri + " has the status " + status
-          + retryAfter.map(delay -> "; try again after " + Durations.text(delay)).orElse(""));
+          + retryAfter.map(delay -> "; try again after " + Durations.text(delay)).orElse("") + outcome);
       this.uri = uri;
       this.status = status;
       this.retryAfter = retryAfter.orElse(null);
@@ -197,6 +203,7 @@ public interface Downloader extends Exitable {
     int maxParallel = 8;
     int maxBytes = 1_000_000;
     int maxAttempts = 4;
+    int retryBudget = 10;
     Duration limit = Duration.ofSeconds(30);
     Duration initialBackoff = Duration.ofMillis(200);
     Duration maxBackoff = Duration.ofSeconds(10);
@@ -239,6 +246,20 @@ public interface Downloader extends Exitable {
     public Options withMaxAttempts(int maxAttempts) {
       Arguments.requireAtLeastOne(maxAttempts, maxAttempts + " tries would download nothing");
       return with(copy -> copy.maxAttempts = maxAttempts);
+    }
+
+    /**
+     * Limits the retries of all downloads together. The budget begins full. Each retry takes one,
+     * and every ten downloads add one, up to this maximum. When the budget is spent, a download
+     * fails after its first attempt. A server that is down thus gets few more requests than
+     * downloads.
+     *
+     * @param maxRetries at least 1, by default 10; {@link Integer#MAX_VALUE} means no limit
+     * @return a changed copy
+     */
+    public Options withRetryBudget(int maxRetries) {
+      Arguments.requireAtLeastOne(maxRetries, "a budget of " + maxRetries + " retries would allow none");
+      return with(copy -> copy.retryBudget = maxRetries);
     }
 
     /**

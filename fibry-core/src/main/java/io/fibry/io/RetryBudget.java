@@ -1,17 +1,21 @@
 package io.fibry.io;
 
 /**
- * A budget of retries. It begins with ten retries, which is also the maximum. Every ten downloads
- * add one retry. Thread-safe.
+ * A budget of retries. It begins with its maximum. Every ten downloads add one retry. Thread-safe.
  */
 final class RetryBudget {
-  private static final int DOWNLOADS_PER_RETRY = 10;
-  private static final int MAX_SAVED_DOWNLOADS = 10 * DOWNLOADS_PER_RETRY;
+  private static final long DOWNLOADS_PER_RETRY = 10;
 
-  private int savedDownloads = MAX_SAVED_DOWNLOADS; // guarded by this
+  private final long maxSavedDownloads;
+  private long savedDownloads; // guarded by this
+
+  RetryBudget(int maxRetries) {
+    this.maxSavedDownloads = maxRetries * DOWNLOADS_PER_RETRY;
+    this.savedDownloads = maxSavedDownloads;
+  }
 
   synchronized void countDownload() {
-    savedDownloads = Math.min(MAX_SAVED_DOWNLOADS, savedDownloads + 1);
+    savedDownloads = Math.min(maxSavedDownloads, savedDownloads + 1);
   }
 
   synchronized boolean takeRetry() {

@@ -137,6 +137,7 @@ class DownloaderContractTest {
     assertRefused("0 downloads at a time would load nothing; give at least 1", () -> options.withMaxParallel(0));
     assertRefused("a download cannot be limited to 0 bytes; give at least 1", () -> options.withMaxBytes(0));
     assertRefused("0 tries would download nothing; give at least 1", () -> options.withMaxAttempts(0));
+    assertRefused("a budget of 0 retries would allow none; give at least 1", () -> options.withRetryBudget(0));
     assertRefused("a limit of 0 s leaves no time for a download; give more than zero",
         () -> options.withLimit(Duration.ZERO));
     assertRefused("a backoff of 0 s does not wait; give more than zero",

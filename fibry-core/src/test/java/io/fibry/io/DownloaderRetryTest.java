@@ -24,13 +24,16 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests, on a manual clock, when downloads are retried and when they fail. */
@@ -112,7 +115,20 @@ class DownloaderRetryTest {
 
       var failure = assertInstanceOf(ConnectException.class, Patience.failure(future));
       assertTrue(failure.getMessage().startsWith(port.uri() + " could not be reached: "), failure.getMessage());
+      assertTrue(failure.getMessage().endsWith("; the download ended after 3 attempts, because withMaxAttempts "
+          + "allows no more"), failure.getMessage());
       assertEquals(2, pauses.size());
+    }
+  }
+
+  @Test
+  void permanentStatusAfterRetryTellsAttempts() {
+    try (var web = statuses("", 503, 404)) {
+      var future = downloader(FULL_BACKOFF, o -> o).sendMessageReturn(web.uri("/"));
+      passTime(future);
+
+      assertEquals("the response to " + web.uri("/") + " has the status 404; the download ended after 2 attempts",
+          Patience.failure(future).getMessage());
     }
   }
 
@@ -122,7 +138,10 @@ class DownloaderRetryTest {
       var future = downloader(FULL_BACKOFF, o -> o.withMaxAttempts(3)).sendMessageReturn(web.uri("/"));
       passTime(future);
 
-      assertEquals(504, assertInstanceOf(HttpStatusException.class, Patience.failure(future)).status());
+      var failure = assertInstanceOf(HttpStatusException.class, Patience.failure(future));
+      assertEquals(504, failure.status());
+      assertEquals("the response to " + web.uri("/") + " has the status 504; the download ended after 3 attempts, "
+          + "because withMaxAttempts allows no more", failure.getMessage());
       assertEquals(3, web.requestHeads.size());
     }
   }
@@ -178,7 +197,8 @@ class DownloaderRetryTest {
       var refusal = assertInstanceOf(HttpStatusException.class, failure);
       assertEquals(429, refusal.status());
       assertEquals(Optional.of(Duration.ofHours(1)), refusal.retryAfter());
-      assertTrue(refusal.getMessage().endsWith(" has the status 429; try again after 1 h"), refusal.getMessage());
+      assertTrue(refusal.getMessage().endsWith(" has the status 429; try again after 1 h; the download ended after "
+          + "1 attempt, because a delay of 1 h would exceed the limit of 30 s (withLimit)"), refusal.getMessage());
       assertEquals(List.of(), pauses);
     }
   }
@@ -217,6 +237,42 @@ class DownloaderRetryTest {
 
       // the budget begins full, with 10 retries, so the first download adds nothing to it
       assertEquals(100 + 10 + 9, web.requestHeads.size());
+    }
+  }
+
+  @Test
+  void failureTellsThatRetryBudgetIsSpent() {
+    try (var web = statuses("Retry-After: 1\r\n", 503)) {
+      var downloader = downloader(FULL_BACKOFF, o -> o.withRetryBudget(1));
+      var retried = downloader.sendMessageReturn(web.uri("/"));
+      passTime(retried);
+      var failedAtOnce = Patience.failure(downloader.sendMessageReturn(web.uri("/")));
+
+      var spent = ", because the retry budget of this downloader is spent; raise its maximum of 1 by "
+          + "withRetryBudget";
+      assertEquals("the response to " + web.uri("/") + " has the status 503; try again after 1 s; the download ended "
+          + "after 2 attempts" + spent, Patience.failure(retried).getMessage());
+      assertEquals("the response to " + web.uri("/") + " has the status 503; try again after 1 s; the download ended "
+          + "after 1 attempt" + spent, failedAtOnce.getMessage());
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"10, 15", "60, 60", "2147483647, 60"})
+  void retryBudgetLimitsPagesThatAreRetried(int budget, int retriedPages) {
+    var paths = ConcurrentHashMap.<String>newKeySet();
+    try (var web = new ScriptedWebServer((head, out) -> out.write(("HTTP/1.1 "
+        + (paths.add(head.split(" ")[1]) ? 503 : 200) + " X\r\nContent-Length: 2\r\n\r\nhi").getBytes()))) {
+      var downloader = downloader(FULL_BACKOFF, o -> o.withMaxParallel(1).withRetryBudget(budget));
+
+      int successes = 0;
+      for (int page = 0; page < 60; page++) {
+        var future = downloader.sendMessageReturn(web.uri("/" + page));
+        passTime(future);
+        if (future.state() == Future.State.SUCCESS) successes++;
+      }
+
+      assertEquals(retriedPages, successes);
     }
   }
 
