@@ -132,13 +132,48 @@ final class DownloadRequest implements Request<DownloadRequest, Download> {
     return failure;
   }
 
+  /**
+   * Sleeps until the next attempt. A manual clock knows the threads in {@code sleepUntil}, so the
+   * scope of a test counts as quiet. Throws the failure of {@code abort}, which ends the sleep.
+   */
   private void sleep(Scheduler clock, Duration delay) throws IOException, InterruptedException {
-    var wakeUp = new CompletableFuture<Object>();
-    var timer = clock.schedule(delay, () -> wakeUp.complete(delay));
+    var sleep = new AbortableSleep(Thread.currentThread());
+    abort.whenComplete((none, failure) -> sleep.abort());
     try {
-      await(wakeUp);
+      clock.sleepUntil(clock.nanoTime() + delay.toNanos());
+    } catch (InterruptedException interruption) {
+      if (!sleep.end()) throw interruption;
     } finally {
-      timer.cancel();
+      sleep.end();
+    }
+    if (abort.isDone()) await(abort);
+  }
+
+  /**
+   * A sleep that another thread may end by an interrupt. The lock ensures that the interrupt comes
+   * before the end of the sleep, whose thread then clears its flag. So no later code of the thread
+   * is interrupted. If a kill interrupts the thread at the same time, the flag of the kill is
+   * cleared, too; the aborted download ends at once in any case.
+   */
+  private static final class AbortableSleep {
+    private Thread sleeper; // null after the end; guarded by this, like the next field
+    private boolean isAborted;
+
+    AbortableSleep(Thread sleeper) {
+      this.sleeper = sleeper;
+    }
+
+    synchronized void abort() {
+      if (sleeper == null) return;
+      isAborted = true;
+      sleeper.interrupt();
+    }
+
+    /** Ends the sleep, on its thread. Returns whether it was aborted. */
+    synchronized boolean end() {
+      if (isAborted && sleeper != null) Thread.interrupted();
+      sleeper = null;
+      return isAborted;
     }
   }
 

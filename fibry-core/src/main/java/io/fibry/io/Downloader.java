@@ -33,9 +33,16 @@ import org.jspecify.annotations.Nullable;
  * least the delay that {@code Retry-After} demands. All downloads share a budget of ten retries
  * ({@link Options#withRetryBudget}), and every ten downloads add one. When the budget is spent, a
  * download fails after its first attempt, and the exception says so. A download holds its worker
- * between attempts, which limits the load of the server. A slow host may thus hold all workers. A downloader for each host, with
- * {@link Options#withMaxParallel}, prevents this, and limits the load of each host:
+ * between attempts, which limits the load of the server. A slow host may thus hold all workers. A
+ * downloader for each host, with {@link Options#withMaxParallel}, prevents this, and limits the
+ * load of each host:
  * {@snippet class="io.fibry.IoSnippetsTest" region="hosts"}
+ *
+ * <p>All delays and the limits of {@code ask} and of {@link Options#withLimit} follow the clock of
+ * the builder's scope. If a test moves this clock, a download that waits for its next attempt
+ * counts as quiet, and its delays are not shortened at random. A running attempt does not count as
+ * quiet. The limit of ten seconds for a connection, and a date in {@code Retry-After}, follow the
+ * clock of the system.
  *
  * <p>At most five redirections are followed, never from https to http. Check untrusted URIs before
  * you download them, because they may name hosts that only this machine can reach.

@@ -17,7 +17,7 @@ class ReadmeTest {
     var testCode = unindented(Files.readString(Path.of("src/test/java/io/fibry/test/SnippetsTest.java")));
     var blocks = BLOCK.matcher(Files.readString(Path.of("README.md"))).results().map(match -> match.group(1)).toList();
 
-    assertEquals(6, blocks.size());
+    assertEquals(7, blocks.size());
     assertEquals(List.of(), blocks.stream().filter(block -> !testCode.contains(unindented(block))).toList());
   }
 

@@ -5,8 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.FailurePolicy;
 import io.fibry.Request;
+import io.fibry.io.Downloader;
+import io.fibry.net.HttpException;
 import io.fibry.net.HttpRoutes;
+import io.fibry.net.HttpServer;
 import java.io.IOException;
+import java.net.URI;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -52,6 +56,29 @@ class SnippetsTest {
 
       scope.advance(Duration.ofMinutes(1)); // three restarts, and the pages that waited
       assertEquals(5, tries.get());
+    }
+    // @end
+  }
+
+  @Test
+  void downloaderFollowsTestClock() {
+    // @start region="downloader"
+    try (var scope = TestScope.fibers()) {
+      var requests = new AtomicInteger();
+      var routes = HttpRoutes.none().text("GET /page", exchange -> {
+        if (requests.incrementAndGet() < 3) throw new HttpException(503, "busy");
+        return "welcome";
+      });
+      var server = HttpServer.open(scope.named("web"), 0, routes, o -> o); // on a port of the machine
+      var pages = Downloader.open(scope.named("pages"),
+          o -> o.withBackoff(Duration.ofSeconds(1), Duration.ofMinutes(1)));
+      var page = pages.sendMessageReturn(URI.create("http://localhost:" + server.port() + "/page"));
+
+      scope.assertQuiet(); // the first attempt has failed, and the download waits for a second
+      assertEquals(1, requests.get());
+
+      scope.advance(Duration.ofSeconds(3)); // two more attempts, after one and two seconds
+      assertEquals("welcome", page.join().text());
     }
     // @end
   }
