@@ -10,11 +10,13 @@ import io.fibry.time.Scheduler;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.URI;
+import java.net.UnknownHostException;
 import java.net.http.HttpClient;
 import java.net.http.HttpConnectTimeoutException;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpTimeoutException;
+import java.nio.channels.UnresolvedAddressException;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
@@ -127,9 +129,20 @@ final class DownloadRequest implements Request<DownloadRequest, Download> {
   }
 
   private IOException unreachable(IOException connectFailure, String outcome) {
-    var failure = new ConnectException(uri + " could not be reached: " + Lines.thrown(connectFailure) + outcome);
+    var text = uri + " could not be reached: ";
+    var failure = hasUnknownHost(connectFailure)
+        ? new UnknownHostException(text + "no address is known for the host name " + uri.getHost()
+            + ", or for the host name of a redirection" + outcome)
+        : new ConnectException(text + Lines.thrown(connectFailure) + outcome);
     failure.initCause(connectFailure);
     return failure;
+  }
+
+  /** Returns whether the JDK found no address. Its exception does not tell the host name. */
+  private static boolean hasUnknownHost(Throwable connectFailure) {
+    for (var cause = connectFailure; cause != null; cause = cause.getCause())
+      if (cause instanceof UnresolvedAddressException) return true;
+    return false;
   }
 
   /**

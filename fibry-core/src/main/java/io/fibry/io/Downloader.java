@@ -25,7 +25,9 @@ import org.jspecify.annotations.Nullable;
  * {@snippet class="io.fibry.IoSnippetsTest" region="downloader"}
  *
  * <p>A download fails with an {@link IOException}. If the status is not 200 to 299, this is an
- * {@link HttpStatusException}. A download is cancelled when its caller no longer waits for it:
+ * {@link HttpStatusException}. If no address is known for the host name, this is a {@link
+ * java.net.UnknownHostException}. If the server refuses the connection, this is a {@link
+ * java.net.ConnectException}. A download is cancelled when its caller no longer waits for it:
  * after the limit of {@code ask}, at an interrupt, or when its future is completed or cancelled.
  *
  * <p>A download is tried again if the server cannot be reached, or responds with 429, 502, 503 or

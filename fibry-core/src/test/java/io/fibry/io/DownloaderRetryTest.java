@@ -16,6 +16,8 @@ import io.fibry.testing.RefusingPort;
 import io.fibry.testing.StressRuns;
 import java.io.IOException;
 import java.net.ConnectException;
+import java.net.URI;
+import java.net.UnknownHostException;
 import java.time.Duration;
 import java.time.ZoneOffset;
 import java.time.ZonedDateTime;
@@ -119,6 +121,18 @@ class DownloaderRetryTest {
           + "allows no more"), failure.getMessage());
       assertEquals(2, pauses.size());
     }
+  }
+
+  @Test
+  void failureTellsUnknownHost() {
+    var host = "x".repeat(64) + ".invalid"; // the resolver refuses this length without asking a server
+    var future = downloader(FULL_BACKOFF, o -> o.withMaxAttempts(2)).sendMessageReturn(URI.create("http://" + host));
+    passTime(future);
+
+    assertEquals("http://" + host + " could not be reached: no address is known for the host name " + host
+        + ", or for the host name of a redirection; the download ended after 2 attempts, because withMaxAttempts "
+        + "allows no more", assertInstanceOf(UnknownHostException.class, Patience.failure(future)).getMessage());
+    assertEquals(1, pauses.size());
   }
 
   @Test
