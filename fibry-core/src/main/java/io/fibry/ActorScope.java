@@ -109,9 +109,10 @@ public interface ActorScope extends AutoCloseable {
 
   /**
    * Registers code that runs once, when this scope or a scope around it begins to close. If the
-   * close has begun, the code runs at once. Such code can, for example, say goodbye to the client
-   * of a long connection. It runs on a thread of its own, and the close does not wait for it. An
-   * exception that it throws is logged.
+   * close has begun, the code runs at once. Such code can, for example, end a long conversation. It
+   * runs on a thread of its own, and the close does not wait for it. So a text that it sends to a
+   * WebSocket may come too late. Send a good-bye before the close, and wait for it by
+   * {@link #awaitQuiescence}. An exception that the code throws is logged.
    *
    * @param hook the code to run
    * @return the registration, which can be cancelled

@@ -11,6 +11,7 @@ import io.fibry.net.HttpRoutes;
 import io.fibry.net.WebSocketClose;
 import io.fibry.net.WebSocketConnection;
 import io.fibry.net.WebSocketMessage;
+import io.fibry.pubsub.Topic;
 import io.fibry.support.Patience;
 import io.fibry.test.TestServer.TestRequest;
 import java.io.UncheckedIOException;
@@ -20,6 +21,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -270,6 +272,27 @@ class TestWebSocketTest {
 
     for (var socket : sockets) assertEquals(new WebSocketClose(1001, ""), socket.awaitClose());
     assertEquals(5, conversationEnds.size());
+  }
+
+  @Promise("30.3")
+  @Test
+  void textOfQuietServerArrivesBefore1001() {
+    List<TestWebSocket> sockets;
+    try (var scope = TestScope.fibers()) {
+      Topic<String> room = Topic.open(scope.named("room"));
+      var web = TestServer.open(scope, HttpRoutes.none().webSocket("/room", connection -> {
+        room.subscribe(connection.textActor());
+        for (var text : connection.texts()) room.publish(text);
+      }));
+      sockets = Stream.generate(() -> web.webSocket("/room")).limit(20).toList();
+      scope.assertQuiet();
+      room.publish("good bye");
+      scope.assertQuiet();
+    }
+    for (var socket : sockets) {
+      assertEquals("good bye", socket.receiveText());
+      assertEquals(1001, socket.awaitClose().code());
+    }
   }
 
   // ---- virtual time, slow clients
