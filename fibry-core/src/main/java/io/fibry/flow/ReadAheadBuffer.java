@@ -23,8 +23,8 @@ import java.util.concurrent.atomic.AtomicLong;
  * producer if the buffer is not full. So a producer waits only while there are elements to read, or
  * while the reader is about to run.
  *
- * <p>Each waiting thread waits for a {@link WakeSignal} of its own, not for a lock or condition. If a
- * fiber's stack is full, parking throws a StackOverflowError, and a lock or condition would then
+ * <p>Each waiting thread waits for a {@link WakeSignal} of its own, not for a lock or condition. If
+ * a fiber's stack is full, parking throws a StackOverflowError, and a lock or condition would then
  * keep the thread among its waiters forever.
  */
 @SuppressWarnings("try") // the variable of the lock is not used

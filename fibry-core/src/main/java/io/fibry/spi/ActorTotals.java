@@ -65,8 +65,8 @@ public interface ActorTotals extends AutoCloseable {
    * The actor of a name that had more problems of a kind than the others. Failures, refusals,
    * expired requests and restarts before {@link ActorTotals#of} was called do not count. For these,
    * the actor is shown in the period of five minutes in which it had the problems, and in the
-   * period after, until an actor has a problem in that period. If actors had equally many, it is the
-   * first that was found.
+   * period after, until an actor has a problem in that period. If actors had equally many, it is
+   * the first that was found.
    *
    * @param actor the actor; actors with the same name are one actor
    * @param count how many problems it had in that period, or has now

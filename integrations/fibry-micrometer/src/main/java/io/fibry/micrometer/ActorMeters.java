@@ -25,17 +25,18 @@ import java.util.function.ToLongFunction;
  * {@code fibry.actor.oldest.waiting} and {@code fibry.actor.busy}. Thread-safe.
  * {@snippet class="io.fibry.micrometer.ActorMetersTest" region="actors"}
  *
- * <p>The gauges {@code fibry.actor.max.busy} and {@code fibry.actor.max.waiting} have the
- * further tag {@code name}: the actor that has been busy for longest, and the actor whose message
- * has waited for longest. They exist only while that time is at least ten seconds. The gauges
+ * <p>The gauges {@code fibry.actor.max.busy} and {@code fibry.actor.max.waiting} have the further
+ * tag {@code name}: the actor that has been busy for longest, and the actor whose message has
+ * waited for longest. They exist only while that time is at least ten seconds. The gauges
  * {@code fibry.actor.max.failed}, {@code fibry.actor.max.refused},
  * {@code fibry.actor.max.restarted} and {@code fibry.actor.max.expired} (requests that expire in
  * its mailbox) name the actor with the most of these problems in five minutes. They exist until the
- * end of the next five minutes. The gauge {@code fibry.actor.max.grown} names the actor whose mailbox has grown most in five minutes, while it grows, and
- * {@code fibry.actor.max.queued} the actor for which most messages wait; both from 100 messages on.
- * The gauge {@code fibry.actor.max.suspended} names a suspended actor. So there is at most one
- * gauge of each kind for each name that is given, and an alert names the actor. An actor that waits
- * for another actor of these meters does not count as busy while that actor has work.
+ * end of the next five minutes. The gauge {@code fibry.actor.max.grown} names the actor whose
+ * mailbox has grown most in five minutes, while it grows, and {@code fibry.actor.max.queued} the
+ * actor for which most messages wait; both from 100 messages on. The gauge
+ * {@code fibry.actor.max.suspended} names a suspended actor. So there is at most one gauge of each
+ * kind for each name that is given, and an alert names the actor. An actor that waits for another
+ * actor of these meters does not count as busy while that actor has work.
  *
  * <p>A name that ends in {@code *} has one meter for all actors whose name begins so. An actor
  * belongs to the first name that matches. Thus the number of meters does not grow with the number

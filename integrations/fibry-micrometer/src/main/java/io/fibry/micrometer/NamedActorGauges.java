@@ -20,10 +20,10 @@ import org.jspecify.annotations.Nullable;
  * Gauges in one registry that name actors of each group: the actor that has been busy for longest,
  * and the actor whose message has waited for longest. Four more gauges name the actors that have
  * failed, refused, restarted and let requests expire most in the last minutes. The others name an
- * actor whose mailbox grows, an actor for which many messages wait, and a suspended actor. A gauge exists only while
- * there is such an actor, and a gauge of a time only while this time is at least ten seconds. So an
- * alert names the actor, and the registry has at most nine such gauges for each group.
- * Thread-safe.
+ * actor whose mailbox grows, an actor for which many messages wait, and a suspended actor. A gauge
+ * exists only while there is such an actor, and a gauge of a time only while this time is at least
+ * ten seconds. So an alert names the actor, and the registry has at most nine such gauges for each
+ * group. Thread-safe.
  *
  * <p>The gauges change when the registry reads a meter of the actors. A thread that finds another
  * thread changing them does not wait, because it may have locked the registry, which the other

@@ -146,15 +146,16 @@ public final class OpenTelemetryMetrics implements AutoCloseable {
    * the number of actors. The counters include actors that have ended since this call, and never
    * shrink. A name without an actor has zeros.
    *
-   * <p>The gauges {@code fibry.actor.max.busy} and {@code fibry.actor.max.waiting} have the
-   * further attribute {@code name}: the actor that has been busy for longest, and the actor whose
-   * message has waited for longest. They have a value only while that time is at least ten seconds.
-   * The gauges {@code fibry.actor.max.failed}, {@code fibry.actor.max.refused},
+   * <p>The gauges {@code fibry.actor.max.busy} and {@code fibry.actor.max.waiting} have the further
+   * attribute {@code name}: the actor that has been busy for longest, and the actor whose message
+   * has waited for longest. They have a value only while that time is at least ten seconds. The
+   * gauges {@code fibry.actor.max.failed}, {@code fibry.actor.max.refused},
    * {@code fibry.actor.max.restarted} and {@code fibry.actor.max.expired} (requests that expire in
    * its mailbox) name the actor with the most of these problems in five minutes. They have a value
-   * until the end of the next five minutes. The gauge {@code fibry.actor.max.grown} names the actor whose mailbox has grown most in five minutes,
-   * while it grows, and {@code fibry.actor.max.queued} the actor for which most messages wait; both
-   * from 100 messages on. The gauge {@code fibry.actor.max.suspended} names a suspended actor.
+   * until the end of the next five minutes. The gauge {@code fibry.actor.max.grown} names the actor
+   * whose mailbox has grown most in five minutes, while it grows, and
+   * {@code fibry.actor.max.queued} the actor for which most messages wait; both from 100 messages
+   * on. The gauge {@code fibry.actor.max.suspended} names a suspended actor.
    *
    * @param scope the scope of the actors, whose name is the attribute {@code scope}; actors in
    * scopes inside it are found, too
