@@ -4,17 +4,21 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ForkJoinWorkerThread;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * A future whose waits end although a {@code ForkJoinPool} forgot to wake a thread. On Java 21 a
  * pool of two threads may leave a task in the queue of the thread that waits for that task. Each
  * new wait asks the pool again for a thread, so a thread of a pool waits 0.1 s at most, and then
- * waits again.
+ * waits again. If the pool refuses a thread, or has been stopped, the thread waits without the
+ * pool: it checks the future every 10 ms.
  */
 public class PoolWaitFuture<R> extends CompletableFuture<R> {
   private static final long REPEAT_NANOS = 100_000_000L;
+  private static final long CHECK_NANOS = 10_000_000L; // between two checks without the pool
 
   @Override
   public <U> CompletableFuture<U> newIncompleteFuture() {
@@ -29,13 +33,12 @@ public class PoolWaitFuture<R> extends CompletableFuture<R> {
 
   @Override
   public R get(long timeout, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
-    long remaining = unit.toNanos(timeout);
-    if (isPoolThread()) {
-      long start = System.nanoTime();
-      long nanos = remaining;
-      while (remaining > REPEAT_NANOS && !isDoneWithin(REPEAT_NANOS)) remaining = nanos - (System.nanoTime() - start);
-    }
-    return super.get(remaining, TimeUnit.NANOSECONDS);
+    long nanos = unit.toNanos(timeout);
+    if (!isPoolThread()) return super.get(nanos, TimeUnit.NANOSECONDS);
+    long start = System.nanoTime();
+    for (long left = nanos; left > 0 && !isDoneWithin(Math.min(left, REPEAT_NANOS));)
+      left = nanos - (System.nanoTime() - start);
+    return super.get(0, TimeUnit.NANOSECONDS);
   }
 
   @Override
@@ -46,12 +49,16 @@ public class PoolWaitFuture<R> extends CompletableFuture<R> {
 
   private void joinOnPool() {
     boolean isInterrupted = false;
-    for (boolean isDone = isDone(); !isDone;) try {
-      isDone = isDoneWithin(REPEAT_NANOS);
-    } catch (InterruptedException interrupted) {
-      isInterrupted = true; // `join` does not end at an interrupt
+    try {
+      for (boolean isDone = isDone(); !isDone;) try {
+        isDone = isDoneWithin(REPEAT_NANOS);
+      } catch (InterruptedException interrupted) {
+        isInterrupted = true; // `join` does not end at an interrupt
+        LockSupport.parkNanos(this, CHECK_NANOS); // in a stopped pool, each wait ends like this
+      }
+    } finally {
+      if (isInterrupted) Thread.currentThread().interrupt();
     }
-    if (isInterrupted) Thread.currentThread().interrupt();
   }
 
   private boolean isDoneWithin(long nanos) throws InterruptedException {
@@ -61,6 +68,10 @@ public class PoolWaitFuture<R> extends CompletableFuture<R> {
       // the caller throws the failure
     } catch (TimeoutException notYet) {
       return false;
+    } catch (RejectedExecutionException noThread) {
+      LockSupport.parkNanos(this, Math.min(nanos, CHECK_NANOS));
+      if (Thread.interrupted()) throw new InterruptedException();
+      return isDone();
     }
     return true;
   }

@@ -13,7 +13,9 @@ import io.fibry.support.Patience;
 import io.fibry.testing.Promise;
 import io.fibry.testing.RecordedLetters;
 import io.fibry.testing.Variants;
+import java.lang.management.ManagementFactory;
 import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
@@ -24,6 +26,7 @@ import java.util.concurrent.ForkJoinWorkerThread;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DynamicTest;
@@ -190,6 +193,52 @@ class PoolWaitFutureTest {
     join.complete("value");
 
     assertEquals(Arrays.asList("value", true), Patience.value(results));
+  }
+
+  /** In a stopped pool, each wait of the JDK throws an InterruptedException at once. */
+  @Test
+  void joinInStoppedPoolUsesNoProcessorTime() {
+    var threads = ManagementFactory.getThreadMXBean();
+    var join = new PoolWaitFuture<Object>();
+    var results = new CompletableFuture<Object>();
+    pool.execute(() -> {
+      waiter.set(Thread.currentThread());
+      try {
+        results.complete(Arrays.asList(join.join(), Thread.interrupted()));
+      } catch (Throwable failure) {
+        results.completeExceptionally(failure);
+      }
+    });
+    Patience.eventually(() -> join.getNumberOfDependents() > 0);
+    pool.shutdownNow();
+    Patience.eventually(() -> !waiter.get().isInterrupted());
+    long start = System.nanoTime();
+    long before = threads.getThreadCpuTime(waiter.get().threadId());
+    LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(300));
+    long used = threads.getThreadCpuTime(waiter.get().threadId()) - before;
+    long passed = System.nanoTime() - start;
+    join.complete("value");
+
+    assertEquals(Arrays.asList("value", true), Patience.value(results));
+    assertTrue(used < passed / 2, used + " ns of processor time in " + passed + " ns");
+  }
+
+  /** The pool may have one thread, which waits. */
+  @Promise("6.11")
+  @Test
+  void waitInPoolThatMayHaveNoMoreThreadsIsNotRefused() {
+    pool.shutdown();
+    pool = new ForkJoinPool(1, ForkJoinPool.defaultForkJoinWorkerThreadFactory, null, false, 1, 1, 1, null, 1,
+        TimeUnit.MINUTES);
+    var future = new PoolWaitFuture<Object>();
+    var results = pool.submit(() -> {
+      waiter.set(Thread.currentThread());
+      return List.of(future.get(), future.join(), future.get(LONG_NANOS, TimeUnit.NANOSECONDS));
+    });
+    Patience.eventually(() -> waiter.get() != null && Patience.isParked(waiter.get()));
+    future.complete("value");
+
+    assertEquals(List.of("value", "value", "value"), Patience.value(results));
   }
 
   @Test
