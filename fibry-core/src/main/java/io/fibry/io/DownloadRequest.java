@@ -93,7 +93,7 @@ final class DownloadRequest implements Request<DownloadRequest, Download> {
     if (!mayRetry) return Optional.of(tries == 1 ? "" : end);
     if (tries == options.maxAttempts) return Optional.of(end + ", because withMaxAttempts allows no more");
     if (delay.compareTo(remaining) >= 0) return Optional.of(end + ", because a delay of " + Durations.text(delay)
-        + " would exceed the limit of " + Durations.text(options.limit) + " (withLimit)");
+        + " would end after the limit of " + Durations.text(options.limit) + " (withLimit)");
     return budget.takeRetry() ? Optional.empty() : Optional.of(end
         + ", because the retry budget of this downloader is spent; raise its maximum of "
         + options.retryBudget + " by withRetryBudget");
@@ -145,11 +145,26 @@ final class DownloadRequest implements Request<DownloadRequest, Download> {
     return false;
   }
 
-  /**
-   * Sleeps until the next attempt. A manual clock knows the threads in {@code sleepUntil}, so the
-   * scope of a test counts as quiet. Throws the failure of {@code abort}, which ends the sleep.
-   */
+  /** Sleeps until the next attempt. Throws the failure of {@code abort}, which ends the sleep. */
   private void sleep(Scheduler clock, Duration delay) throws IOException, InterruptedException {
+    if (clock.isManual()) sleepInTest(clock, delay);
+    else {
+      var wakeUp = new CompletableFuture<Object>();
+      var timer = clock.schedule(delay, () -> wakeUp.complete(delay));
+      try {
+        await(wakeUp);
+      } finally {
+        timer.cancel();
+      }
+    }
+  }
+
+  /**
+   * Sleeps in a call that a manual clock knows, so the scope of a test counts as quiet. This call
+   * ends only by an interrupt. On other clocks, the thread may belong to an executor, whose threads
+   * are not interrupted.
+   */
+  private void sleepInTest(Scheduler clock, Duration delay) throws IOException, InterruptedException {
     var sleep = new AbortableSleep(Thread.currentThread());
     abort.whenComplete((none, failure) -> sleep.abort());
     try {
@@ -163,10 +178,10 @@ final class DownloadRequest implements Request<DownloadRequest, Download> {
   }
 
   /**
-   * A sleep that another thread may end by an interrupt. The lock ensures that the interrupt comes
-   * before the end of the sleep, whose thread then clears its flag. So no later code of the thread
-   * is interrupted. If a kill interrupts the thread at the same time, the flag of the kill is
-   * cleared, too; the aborted download ends at once in any case.
+   * A sleep of a test that another thread may end by an interrupt. The lock ensures that the
+   * interrupt comes before the end of the sleep, whose thread then clears its flag. So no later
+   * code of the thread is interrupted. If a kill interrupts the thread at the same time, the flag
+   * of the kill is cleared, too; the aborted download ends at once in any case.
    */
   private static final class AbortableSleep {
     private Thread sleeper; // null after the end; guarded by this, like the next field
