@@ -130,15 +130,16 @@ public final class HttpOptions implements Cloneable {
   }
 
   /**
-   * Sets the names by which clients may call this server. A request with another Host header, or
-   * without this header, is refused with 421. So the owner of a foreign page cannot reach this
-   * server through a browser by pointing the page's host name at this server's address (DNS
+   * Sets the names by which clients may call this server. A request with another Host header, or of
+   * HTTP/1.0 without this header, is refused with 421. So the owner of a foreign page cannot reach
+   * this server through a browser by pointing the page's host name at this server's address (DNS
    * rebinding). Every name is allowed by default.
    *
    * <p>An IP address is refused, too, unless it is one of the names, because a handler may put the
    * Host header into a link. {@linkplain HttpRoutes#probe Probe routes} are served with any Host
-   * header, because orchestrators and load balancers call them by IP address. The log has the host
-   * of a refused request, at most once a minute.
+   * header, because orchestrators and load balancers call them by IP address. Code around a probe
+   * sees this header, too, so let no interceptor put it into a link. The log has the host of a
+   * refused request, at most once a minute.
    *
    * @param names without scheme and port, such as {@code shop.example} or {@code 10.0.0.3}
    * @return a changed copy

@@ -244,7 +244,7 @@ class HttpGuardTest {
 
       assertTrue(response.startsWith("HTTP/1.1 421 ")
           && response.endsWith("\r\n\r\n421 Misdirected Request: " + reason + "\n"), response);
-      var lines = logged.lines("withHosts(..)").stream().filter(line -> line.contains("hosts")).toList();
+      var lines = logged.lines("refused with 421").stream().filter(line -> line.contains("hosts")).toList();
       assertEquals(1, lines.size(), lines::toString);
       assertTrue(lines.getFirst().contains("1 request refused with 421") && lines.getFirst().contains(logText),
           lines::toString);

@@ -306,7 +306,7 @@ class HttpRoutesTest extends HttpFixture {
     var refusal = assertThrows(IllegalArgumentException.class, () -> HttpRoutes.none().mount("/admin", admin));
 
     assertEquals("there are no routes to mount at '/admin'; HttpRoutes are immutable, so give the routes that text(..) "
-        + "and the other methods return", refusal.getMessage());
+        + "and the other methods return, and mount optional routes only if there are any", refusal.getMessage());
   }
 
   @Promise("27.21")

@@ -120,9 +120,10 @@ public final class HttpListener extends Listener<HttpServer> implements HttpServ
     if (count == 0) return;
     var hostText = host == null ? "no Host header"
         : blockBuilder.mayShowMessages() ? "the Host header '" + Lines.line(host) + "'" : "another Host header";
+    var remedy = host == null ? "" : "add their name or IP address for this server to withHosts(..), or ";
     LOG.info("{}: {} refused with 421 since the last such line, which comes at most once a minute; the last had {}; "
-        + "if its clients are welcome, add their name or IP address for this server to withHosts(..), or make a "
-        + "health check a probe(..) route, which has no such check", this, Lines.count(count, "request"), hostText);
+        + "if its clients are welcome, {}make a health check a probe(..) route, which has no such check", this,
+        Lines.count(count, "request"), hostText, remedy);
   }
 
   @Override

@@ -155,7 +155,8 @@ public final class RouteTable {
     if (!RoutePattern.of(path).mayHaveRoutesBelow()) throw new IllegalArgumentException("'" + path
         + "' cannot have routes below it; give a path without a method and without {name...}");
     if (mounted.entries.isEmpty()) throw new IllegalArgumentException("there are no routes to mount at '" + path
-        + "'; HttpRoutes are immutable, so give the routes that text(..) and the other methods return");
+        + "'; HttpRoutes are immutable, so give the routes that text(..) and the other methods return, and mount "
+        + "optional routes only if there are any");
     var table = this;
     for (var entry : mounted.entries)
       table = table.with(new RouteEntry(entry.pattern.below(path), entry.handler,
