@@ -31,7 +31,12 @@ final class ProcessPauses {
   private static final String VIRTUAL_THREAD = "java.lang.VirtualThread"; // its methods park a thread
 
   /** The process was paused from {@code start} to {@code end}, or for up to a beat longer. */
-  private record Pause(long start, long end) {}
+  private record Pause(long start, long end) {
+    /** Returns whether a saturation is so short that it may be a burst of messages. */
+    boolean isShort() {
+      return end - start < MIN_SATURATED_NANOS;
+    }
+  }
 
   /** The virtual threads that wait for a carrier, and how many carriers run at the same time. */
   record QueuedThreads(long queued, long carriers) {
@@ -49,7 +54,8 @@ final class ProcessPauses {
    *
    * @param now the time by the clock of the dashboard
    * @param pauses the last pauses, oldest first
-   * @param saturations the last times of saturation, each of at least five seconds, oldest first
+   * @param saturations the last times of saturation, oldest first, each of at least five seconds;
+   * only a present saturation may be shorter, so that no handler is stuck until it is long enough
    * @param queued how many virtual threads wait for a carrier if the scheduler is saturated now;
    * otherwise 0
    */
@@ -122,8 +128,7 @@ final class ProcessPauses {
   private final Deque<Pause> pauses = new ArrayDeque<>(); // oldest first; guarded by the monitor, as the next ones
   private final Deque<Pause> saturations = new ArrayDeque<>(); // oldest first
   private long lastSeen; // when a beat or reader has seen the process run
-  private boolean isSaturated; // in the last beat
-  private long saturatedSince; // if `isSaturated`
+  private boolean isSaturated; // in the last beat; the last element of `saturations` then continues
 
   ProcessPauses(Scheduler clock) {
     this(clock, ProcessStats::queuedThreads);
@@ -177,12 +182,14 @@ final class ProcessPauses {
   /** Returns how many threads wait for a carrier if the scheduler is saturated; otherwise 0. */
   private long observeThreads(long now, boolean isPaused) {
     var found = threads.get();
-    if (found.isSaturated() && (!isSaturated || isPaused)) saturatedSince = now;
+    if (isSaturated && found.isSaturated() && !isPaused) {
+      saturations.add(new Pause(saturations.removeLast().start, now));
+    } else {
+      if (isSaturated && saturations.getLast().isShort()) saturations.removeLast();
+      if (found.isSaturated()) add(saturations, new Pause(now, now));
+    }
     isSaturated = found.isSaturated();
-    if (!isSaturated || now - saturatedSince < MIN_SATURATED_NANOS) return 0;
-    if (!saturations.isEmpty() && saturations.getLast().start == saturatedSince) saturations.removeLast();
-    add(saturations, new Pause(saturatedSince, now));
-    return found.queued;
+    return isSaturated && !saturations.getLast().isShort() ? found.queued : 0;
   }
 
   private static void add(Deque<Pause> times, Pause time) {

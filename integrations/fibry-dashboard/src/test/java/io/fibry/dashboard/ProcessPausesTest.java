@@ -11,6 +11,7 @@ import io.fibry.dashboard.ProcessPauses.QueuedThreads;
 import io.fibry.support.Patience;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
@@ -152,6 +153,33 @@ class ProcessPausesTest {
     assertEquals(Duration.ofSeconds(15), history.activeTime(busy(15).at("Shop").get()), "a handler with a carrier");
     assertEquals(Duration.ofSeconds(11), history.activeTime(busy(32).at("java.lang.VirtualThread").get()));
     assertEquals(List.of(), ActorTrend.first(parked.get()).presentProblems(parked.get(), LIMIT, LIMIT, history, false));
+  }
+
+  @Test
+  void parkedHandlerNeverCeasesToBeStuckWhenSaturationBegins() {
+    assertEquals(List.of(0L, 0L, 0L, 0L, 0L), activeSecondsOfParkedHandler(0, 60));
+    assertEquals(List.of(4L, 6L, 6L, 6L, 6L), activeSecondsOfParkedHandler(6, 60));
+    assertEquals(List.of(4L, 8L, 10L, 10L, 10L), activeSecondsOfParkedHandler(10, 60));
+  }
+
+  @Test
+  void saturationOfLessThanFiveSecondsIsForgottenAtItsEnd() {
+    assertEquals(List.of(4L, 6L, 6L, 12L, 16L), activeSecondsOfParkedHandler(6, 10));
+    assertEquals(List.of(4L, 6L, 6L, 7L, 11L), activeSecondsOfParkedHandler(6, 11), "five seconds between beats");
+  }
+
+  /** Returns the active times after 4, 8, 10, 12 and 16 s, if the beats of some are saturated. */
+  private List<Long> activeSecondsOfParkedHandler(int from, int to) {
+    var beats = new ProcessPauses(clock, () -> new QueuedThreads(queuedThreads, 2));
+    var times = new ArrayList<Long>();
+    for (int second = 0; second <= 16; second++) {
+      queuedThreads = second >= from && second <= to ? 122 : 0;
+      var history = beats.observe();
+      if (List.of(4, 8, 10, 12, 16).contains(second))
+        times.add(history.activeTime(busy(second).at("java.lang.VirtualThread").get()).toSeconds());
+      clock.stop(Duration.ofSeconds(1));
+    }
+    return times;
   }
 
   @Test
