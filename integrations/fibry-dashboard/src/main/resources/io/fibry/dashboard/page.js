@@ -173,7 +173,8 @@ function showCard(card, data) {
 
 // ---- the alarm line
 
-const MINOR = ['blocked', 'failed', 'paused']; // no alarms: another actor is the cause, most messages succeed, or it is over
+// no alarms: another actor is the cause, most messages succeed, the pause is over, or normal load has made the queue
+const MINOR = ['blocked', 'failed', 'paused', 'queued'];
 /** Returns whether the row has a problem that is an alarm. */
 const isUrgent = row => row.problems?.some(problem => !MINOR.includes(problem));
 const urgency = row => Object.keys(statistics.problems).indexOf(row.problems[0]);
@@ -257,9 +258,10 @@ function failureAlarms(data) {
 const pauseAlarms = data => data.pause
   ? [{kind: 'paused', parts: [`the process was paused for ${duration(data.pause.millis)}, until ${steadyClock('pause', data.pause.millisAgo)}`]}] : [];
 
+const MIN_SATURATED = 60_000; // milliseconds until a saturation is an alarm, because a burst of messages is no problem
 /** Returns an item for threads that wait for a carrier, which may be the cause of all other problems. */
 const saturationAlarms = data => data.saturated
-  ? [{kind: 'saturated', parts: [steadyText('saturated', `${number(data.saturated.queued)} virtual threads wait for a carrier since ${steadyClock('saturated', data.saturated.millis)}`)]}] : [];
+  ? [{kind: data.saturated.millis < MIN_SATURATED ? 'queued' : 'saturated', parts: [steadyText('saturated', `${number(data.saturated.queued)} virtual threads wait for a carrier since ${steadyClock('saturated', data.saturated.millis)}`)]}] : [];
 
 /**
  * Returns the items of the alarm line: first a saturated scheduler, then stalled actors and routes, then stores and

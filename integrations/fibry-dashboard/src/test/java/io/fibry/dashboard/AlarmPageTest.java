@@ -181,9 +181,16 @@ class AlarmPageTest extends PageFixture {
 
   @Test
   void alarmBeginsWithSaturatedScheduler() throws Exception {
-    assertEquals("▲ 122 virtual threads wait for a carrier since TIME · 1 stuck: till",
-        chromium.value("(statistics.saturated = {queued: 122, millis: 8000}, showRowsOf([{problems: ['stuck']}]), "
-            + ALARM_SCRIPT + ")").replaceAll("([0-9]{4}-[-0-9]+ )?[0-9]{2}:[0-9]{2}:[0-9]{2}", "TIME"));
+    assertEquals("▲ 122 virtual threads wait for a carrier since TIME · 1 stuck: till|1",
+        chromium.value("(statistics.saturated = {queued: 122, millis: 8000}, showRowsOf([{problems: ['stuck']}]), ["
+            + ALARM_SCRIPT + ", byId('alarm').querySelectorAll('.minor').length].join('|'))")
+            .replaceAll("([0-9]{4}-[-0-9]+ )?[0-9]{2}:[0-9]{2}:[0-9]{2}", "TIME"));
+  }
+
+  @Test
+  void saturatedSchedulerIsAlarmAfterOneMinute() throws Exception {
+    assertEquals("△ warn,△ warn,▲ bad", chromium.value("[8000, 59999, 60000].map(millis => (statistics.saturated = "
+        + "{queued: 122, millis}, showRowsOf([{}]), " + ALARM_SCRIPT + "[0] + ' ' + byId('alarm').className)).join()"));
   }
 
   @Test
