@@ -144,10 +144,14 @@ function rememberTotal(card, data, time) {
   while (time - card.history[0].time > WINDOW) card.history.shift();
 }
 
-/** Returns the means of about ten seconds of rates, so that points of each second have the maximum of the server's points. */
+/**
+ * Returns the means of about ten seconds of rates, so that points of each second have the maximum of the server's points.
+ * A mean contains no rates from before a pause of the process.
+ */
 const tenSecondMeans = points => points.map((point, i) => {
   let [sum, millis] = [0, 0];
   for (let j = i; j > 0 && millis < 0.9 * RATE_MILLIS; j--) {
+    if (hasGap(points[j - 1].time, point.time)) break;
     const step = points[j].time - points[j - 1].time;
     sum += points[j].value * step;
     millis += step;
@@ -587,11 +591,11 @@ let snapshots = 0;
 const histories = new Map(); // of the actors that the server sends
 /**
  * Returns rates of about ten seconds each, however long the time between two points is. So the points of the page and
- * those of the server, and all pages, have the same maximum.
+ * those of the server, and all pages, have the same maximum. A rate contains no counts from before a pause of the process.
  */
 const perSecondOf = name => points => points.slice(1).map((point, i) => {
   let base = i;
-  while (base > 0 && point.time - points[base].time < 0.9 * RATE_MILLIS) base--;
+  while (base > 0 && point.time - points[base].time < 0.9 * RATE_MILLIS && !hasGap(points[base - 1].time, point.time)) base--;
   return Math.max(0, point[name] - points[base][name]) / (Math.max(RATE_MILLIS, point.time - points[base].time) / 1000);
 });
 const charts = [

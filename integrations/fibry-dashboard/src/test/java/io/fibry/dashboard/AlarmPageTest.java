@@ -228,6 +228,15 @@ class AlarmPageTest extends PageFixture {
   }
 
   @Test
+  void rateContainsNothingFromBeforePauseOfProcess() throws Exception {
+    // 9 in each second before the pause, and 0 after it
+    assertEquals("9,9,9,0,0|0.9,1.8,0,0", chromium.value("(pauses = [{start: 3000, end: 6000}], times => ["
+        + "tenSecondMeans(times.map((time, i) => ({time, value: i < 3 ? 9 : 0}))), "
+        + "perSecondOf('failed')(times.map((time, i) => ({time, failed: 9 * Math.min(i, 2)})))"
+        + "].map(values => values.join()).join('|'))([0, 1000, 2000, 6000, 7000])"));
+  }
+
+  @Test
   void curveHasGapWhileProcessWasPaused() throws Exception {
     assertEquals("M0.00,32.0L25.00,32.0M75.00,2.0L100.00,2.0|M0.00,34L0.00,32.0L25.00,32.0L25.00,34Z"
         + "M75.00,34L75.00,2.0L100.00,2.0L100.00,34Z",
