@@ -650,6 +650,7 @@ const frames = stack => stack.map(frame => frame.replace(/^(?:[\w.@+-]*\/){1,2}/
 const ownCall = stack => stack.map(frame => frame.replace(/^(?:[\w.@+-]*\/){1,2}/, ''))
   .find(frame => !/^(?:java|javax|jdk|sun|com\.sun|io\.fibry\.(?:engine|net|block|pool|flow|pubsub))\./.test(frame)) ?? '';
 
+const DETAILS_LIMIT = 5000; // milliseconds for a request, after which the next snapshot asks again
 let request = null; // the pending request for the details: {wanted, abort}; null: none
 
 /** Shows the name of a new selection at once, and no details of the selection before. */
@@ -670,12 +671,15 @@ async function showDetails() {
   request = own;
   try {
     const isRoute = own.wanted.route !== undefined;
-    const answer = await fetch((isRoute ? 'route?' : 'actor?') + new URLSearchParams(own.wanted), {signal: own.abort.signal});
-    const found = answer.ok ? await answer.json() : null;
-    if (request !== own || !found) return; // another click was faster, or the next snapshot asks again
+    const answer = await fetch((isRoute ? 'route?' : 'actor?') + new URLSearchParams(own.wanted),
+      {signal: AbortSignal.any([own.abort.signal, AbortSignal.timeout(DETAILS_LIMIT)])});
+    if (!answer.ok) throw new Error(`the server responded with status ${answer.status}`);
+    const found = await answer.json();
+    if (request !== own) return; // another click was faster
     if (isRoute) showRoute(own.wanted, found);
     else showActor(own.wanted, found);
-  } catch { // aborted by another click, or the stream's onerror shows that the connection is lost
+  } catch (failure) { // of the server or connection, a late answer, or an abort by another click
+    if (request === own) set(byId('details-state'), 'not available: ' + failure.message);
   } finally {
     if (request === own) request = null;
   }

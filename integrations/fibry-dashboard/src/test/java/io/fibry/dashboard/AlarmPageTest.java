@@ -162,6 +162,21 @@ class AlarmPageTest extends PageFixture {
   }
 
   @Test
+  void detailsTellWhyTheyAreNotAvailable() throws Exception {
+    chromium.value("(window.limits = [], window.timer = new AbortController(), AbortSignal.timeout = millis => "
+        + "(limits.push(millis), timer.signal), window.fetch = (address, {signal}) => new Promise((_, fail) => "
+        + "signal.addEventListener('abort', () => fail(signal.reason))))");
+    var state = "byId('details-state').innerText";
+    chromium.value("(select({panel: 'api', route: 'GET /b'}), select({scope: 'app', name: 'till'}))");
+    assertEquals("loading …,5000,5000", chromium.value("[" + state + ", limits]"), "an abort by a click is no failure");
+    chromium.value("timer.abort(new Error('signal timed out'))");
+    chromium.until(state + " === 'not available: signal timed out' && request === null");
+
+    chromium.value("(window.fetch = () => Promise.resolve({ok: false, status: 503}), showDetails())");
+    chromium.until(state + " === 'not available: the server responded with status 503'");
+  }
+
+  @Test
   void ratesOfRoutesHaveTheirTime() throws Exception {
     assertEquals("the first seconds|the last 20 s|the last 30–60 s|the last 90 s|the last 3 min",
         chromium.value("[9999, 29999, 60000, 99999, 200000].map(period).join('|')"));
