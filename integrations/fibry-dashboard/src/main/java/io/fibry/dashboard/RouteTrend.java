@@ -18,8 +18,8 @@ import java.util.Map;
  * the time since the older of two base lines. A base line is replaced after 30 seconds, so this
  * time is 30 to 60 seconds; less at the beginning, and longer if samples are rarer. A problem
  * begins with a share of this time, and ends a minute after the last sample that saw it happen. If
- * the route has responded without it for half of this minute, the page shows that it is over.
- * Immutable.
+ * the route has responded without it for half of this minute, the page shows for how long. A route
+ * that fails each 40 seconds may fail again, so the page does not claim an end. Immutable.
  *
  * @param older the counts of the older base line
  * @param olderNanos the age of the older base line

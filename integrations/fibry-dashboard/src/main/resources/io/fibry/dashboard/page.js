@@ -216,6 +216,10 @@ const noteOf = kind => row => kind === 'stuck' ? row.busyMillis ? ` (since ${ste
 /** Returns whether the item is no alarm: the program works, another actor is the cause, or the problem is over. */
 const isMinor = item => MINOR.includes(item.kind) || item.kind?.startsWith(OVER);
 const OVER = 'no longer ';
+const NOT_SEEN = {failing: 'has not failed', 'timing out': 'has not timed out', unavailable: 'has not been unavailable', slow: 'has not been slow'};
+/** Returns for how long a route has been without the problem, in steps of ten seconds. It may come back, so the text does not say that it is over. */
+const overText = (route, problem) => NOT_SEEN[problem] === undefined ? 'is ' + OVER + problem
+  : `${NOT_SEEN[problem]} for ${duration(Math.floor(route.endedMillisAgo[problem] / 10_000) * 10_000)}`;
 const isOver = (having, problem) => having.endedMillisAgo?.[problem] !== undefined;
 
 /** Returns an item for each problem of actors; ended problems have items of their own. */
@@ -238,8 +242,8 @@ function routeAlarms(panels) {
   routes.sort((a, b) => rankOf(a) - rankOf(b) || b.route.perSecond - a.route.perSecond);
   const items = routes.map(({panel, route}) => {
     const [now, ended] = [present(route), route.problems.filter(problem => isOver(route, problem))];
-    const texts = [now.length ? 'is ' + now.join(' and ') : '', ended.length ? 'is ' + OVER + ended.join(' and ') : ''];
-    return {kind: now[0] ?? OVER + ended[0], parts: [{text: `${panel.title} ${route.route}`, place: {panel: panel.title, route: route.route}}, ' ' + texts.filter(Boolean).join(' and ')]};
+    const texts = [...now.length ? ['is ' + now.join(' and ')] : [], ...ended.map(problem => overText(route, problem))];
+    return {kind: now[0] ?? OVER + ended[0], parts: [{text: `${panel.title} ${route.route}`, place: {panel: panel.title, route: route.route}}, ' ' + texts.join(' and ')]};
   });
   const rest = items.slice(MAX_NAMES);
   return rest.length ? [...items.slice(0, MAX_NAMES), {kind: rest[0].kind, parts: [{...rest[0].parts[0], text: counted(rest.length, 'more route')}]}] : items;
@@ -901,7 +905,7 @@ function span([from, to]) {
 const maximum = ([from, to]) => span(to === null ? [from, to] : [0, to]);
 const BUCKETS = 'Of responses with a status of 200 to 299. The server counts times in buckets, and the time lies between the bounds of its bucket.';
 /** Returns the problems of a route, each with the time of the last error, or when a slow response was seen last. */
-const routeProblems = route => route.problems.map(problem => problem !== 'stuck' && isOver(route, problem) ? OVER + problem + lastOf(route, problem) : timed([problem], route.route, route.endedMillisAgo, route.maxWorkMillis)
+const routeProblems = route => route.problems.map(problem => problem !== 'stuck' && isOver(route, problem) ? overText(route, problem) + lastOf(route, problem) : timed([problem], route.route, route.endedMillisAgo, route.maxWorkMillis)
   + lastOf(route, problem)).join(', ');
 const lastOf = (route, problem) => route.lastMillisAgo?.[problem] === undefined ? ''
   : ` (${lastTime(route.lastAt?.[problem], route.route + problem, route.lastMillisAgo[problem])})`;

@@ -217,13 +217,22 @@ class AlarmPageTest extends PageFixture {
         + ", byId('alarm').className, byId('alarm').querySelectorAll('.minor').length, "
         + "...[...document.querySelectorAll('.routes tbody tr')].map("
         + "row => [0, 8].map(i => row.cells[i].classList.contains('bad')))].join('|'))).join('~'))");
-    assertEquals("▲ api A is failing and is no longer timing out · api B is no longer timing out|bad|1|true,false|"
-        + "false,false~△ api A is no longer timing out · api B is no longer timing out|warn|0|false,false|false,false",
+    assertEquals("▲ api A is failing and has not timed out for 30 s · api B has not timed out for 30 s|bad|1|true,"
+        + "false|false,false~△ api A has not timed out for 30 s · api B has not timed out for 30 s|warn|0|false,false|"
+        + "false,false",
         texts.replaceFirst("GET /.", "A").replaceFirst("GET /.", "B").replaceFirst("(?<=△ api )GET /.", "A")
             .replaceFirst("GET /.", "B"));
-    assertEquals("no longer timing out (last 2026-01-02 03:04:05)", chromium.value("routeProblems({route: 'x', "
+    assertEquals("has not timed out for 30 s (last 2026-01-02 03:04:05)", chromium.value("routeProblems({route: 'x', "
         + "problems: ['timing out'], endedMillisAgo: {'timing out': 32000}, lastMillisAgo: {'timing out': 32000}, "
         + "lastAt: {'timing out': '2026-01-02T03:04:05.9'}})"));
+  }
+
+  @Test
+  void routeTellsForHowLongEachProblemHasNotHappened() throws Exception {
+    assertEquals("has not failed for 30 s,has not timed out for 40 s,has not been unavailable for 50 s,"
+        + "has not been slow for 50 s,is no longer stuck", chromium.value("Object.entries({failing: 39999, "
+            + "'timing out': 40000, unavailable: 59999, slow: 50000, stuck: 5000}).map(([problem, millis]) => "
+            + "overText({endedMillisAgo: {[problem]: millis}}, problem)).join()"));
   }
 
   @Test
