@@ -96,10 +96,16 @@ class AlertmanagerTest {
     }
   }
 
+  /** An alert on another actor, or on its whole scope, may have another cause. */
   @Test
   void stuckActorMutesAlertsThatItCauses() throws Exception {
-    for (var target : List.of("FibryMessageWaits", "FibryRequestsExpire"))
-      assertTrue(find("FibryActorStuck", target).equal.containsAll(Set.of("instance", "scope")), target);
+    var ofActor = Set.of("job", "instance", "scope", "actor");
+    for (var target : List.of("FibryMessageWaits", "FibryMessagesGrow", "FibryMailboxFull"))
+      assertEquals(ofActor, find("FibryActorStuck", target).equal, target);
+    assertEquals(ofActor, find("FibryMessageWaits", "FibryMessagesGrow").equal);
+    for (var inhibition : inhibitions())
+      if (names(inhibition.targets).stream().noneMatch(name -> name.matches("Fibry(Route|Store).*")))
+        assertEquals(ofActor, inhibition.equal);
   }
 
   /** No label tells which actor a route asks, so the route may fail for another reason. */
