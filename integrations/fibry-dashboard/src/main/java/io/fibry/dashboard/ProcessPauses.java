@@ -1,6 +1,7 @@
 package io.fibry.dashboard;
 
 import io.fibry.ActorStats;
+import io.fibry.dashboard.ProcessStats.QueuedThreads;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -35,16 +36,6 @@ final class ProcessPauses {
     /** Returns whether a saturation is so short that it may be a burst of messages. */
     boolean isShort() {
       return end - start < MIN_SATURATED_NANOS;
-    }
-  }
-
-  /** The virtual threads that wait for a carrier, and how many carriers run at the same time. */
-  record QueuedThreads(long queued, long carriers) {
-    static final QueuedThreads NONE = new QueuedThreads(0, 0); // also if the JVM does not know them
-
-    /** Returns whether the scheduler is saturated, as the alert FibrySchedulerSaturated has it. */
-    boolean isSaturated() {
-      return queued > 2 * carriers;
     }
   }
 

@@ -1,6 +1,5 @@
 package io.fibry.dashboard;
 
-import io.fibry.dashboard.ProcessPauses.QueuedThreads;
 import java.lang.management.ManagementFactory;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -13,6 +12,16 @@ import javax.management.ObjectName;
  * are found by name, because the bean of the scheduler exists only since Java 24.
  */
 final class ProcessStats {
+  /** The virtual threads that wait for a carrier, and how many carriers run at the same time. */
+  record QueuedThreads(long queued, long carriers) {
+    static final QueuedThreads NONE = new QueuedThreads(0, 0); // also if the JVM does not know them
+
+    /** Returns whether the scheduler is saturated, as the alert FibrySchedulerSaturated has it. */
+    boolean isSaturated() {
+      return queued > 2 * carriers;
+    }
+  }
+
   private static final String SYSTEM = "java.lang:type=OperatingSystem";
   private static final String SCHEDULER = "jdk.management:type=VirtualThreadScheduler";
 

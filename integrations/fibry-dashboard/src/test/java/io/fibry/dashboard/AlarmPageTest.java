@@ -230,7 +230,8 @@ class AlarmPageTest extends PageFixture {
   @Test
   void routeTellsForHowLongEachProblemHasNotHappened() throws Exception {
     assertEquals("has not failed for 30 s,has not timed out for 40 s,has not been unavailable for 50 s,"
-        + "has not been slow for 50 s,is no longer stuck", chromium.value("Object.entries({failing: 39999, "
+        + "has not been slow for 50 s,is no longer stuck",
+        chromium.value("Object.entries({failing: 39999, "
             + "'timing out': 40000, unavailable: 59999, slow: 50000, stuck: 5000}).map(([problem, millis]) => "
             + "overText({endedMillisAgo: {[problem]: millis}}, problem)).join()"));
   }

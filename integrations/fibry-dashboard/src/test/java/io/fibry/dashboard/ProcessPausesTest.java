@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.ActorStats;
 import io.fibry.ActorStats.ActorState;
 import io.fibry.ActorSystem;
-import io.fibry.dashboard.ProcessPauses.QueuedThreads;
+import io.fibry.dashboard.ProcessStats.QueuedThreads;
 import io.fibry.support.Patience;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
