@@ -1,9 +1,11 @@
 package io.fibry.opentelemetry;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorSystem;
+import io.fibry.AskTimeoutException;
 import io.fibry.DeadLetter;
 import io.fibry.FailurePolicy;
 import io.fibry.cluster.Cluster;
@@ -115,6 +117,9 @@ class ReadmeTest {
       clerk.ask("hat");
       clerk.sendMessage("occupies the clerk");
       Patience.await(entered);
+      var expiring = clerk.sendMessageReturn("expires", Duration.ofSeconds(1));
+      scope.clock().advance(Duration.ofSeconds(1));
+      assertInstanceOf(AskTimeoutException.class, Patience.failure(expiring));
       for (int i = 0; i < 100; i++) clerk.sendMessage("waits");
       clerk.sendMessage("refused");
       var backoff = Duration.ofHours(1);
