@@ -161,7 +161,7 @@ public final class JsonBodyCodec implements BodyCodec {
           .without(DeserializationFeature.FAIL_ON_NULL_FOR_PRIMITIVES).withHandler(WITHOUT_CONSTRUCTOR).readValue(body);
     } catch (UnrecognizedPropertyException unknown) {
       return "; " + subject(unknown) + problem(unknown);
-    } catch (RuntimeException | AssertionError other) {} // the body has another problem, or code of the user fails for null
+    } catch (RuntimeException | AssertionError other) {} // another problem, or a user's code fails for null
     return "";
   }
 
