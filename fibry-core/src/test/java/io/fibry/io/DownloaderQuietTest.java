@@ -114,6 +114,11 @@ class DownloaderQuietTest {
     var flags = new CopyOnWriteArrayList<Boolean>();
     var cancellingClock = new Clock() {
       @Override
+      public boolean isManual() {
+        return true;
+      }
+
+      @Override
       public void sleepUntil(long time) {
         Patience.value(future).cancel(true); // and returns, as if the time had come before the interrupt
       }
