@@ -180,7 +180,7 @@ final class ProcessPauses {
       if (found.isSaturated()) add(saturations, new Pause(now, now));
     }
     isSaturated = found.isSaturated();
-    return isSaturated && !saturations.getLast().isShort() ? found.queued : 0;
+    return isSaturated && !saturations.getLast().isShort() ? found.queued() : 0;
   }
 
   private static void add(Deque<Pause> times, Pause time) {
