@@ -148,15 +148,7 @@ final class DownloadRequest implements Request<DownloadRequest, Download> {
   /** Sleeps until the next attempt. Throws the failure of {@code abort}, which ends the sleep. */
   private void sleep(Scheduler clock, Duration delay) throws IOException, InterruptedException {
     if (clock.isManual()) sleepInTest(clock, delay);
-    else {
-      var wakeUp = new CompletableFuture<Object>();
-      var timer = clock.schedule(delay, () -> wakeUp.complete(delay));
-      try {
-        await(wakeUp);
-      } finally {
-        timer.cancel();
-      }
-    }
+    else if (clock.awaitDone(abort, delay)) await(abort);
   }
 
   /**

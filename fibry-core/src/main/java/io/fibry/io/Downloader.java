@@ -34,8 +34,8 @@ import org.jspecify.annotations.Nullable;
  * 504. The delay is doubled with each attempt, is shortened at random by up to a half, and is at
  * least the delay that {@code Retry-After} demands. All downloads share a budget of ten retries
  * ({@link Options#withRetryBudget}), and every ten downloads add one. When the budget is spent, a
- * download is not tried again, and the exception says so. A download holds its worker
- * between attempts, which limits the load of the server. A slow host may thus hold all workers. A
+ * download is not tried again, and the exception says so. A download holds its worker between
+ * attempts, which limits the load of the server. A slow host may thus hold all workers. A
  * downloader for each host, with {@link Options#withMaxParallel}, prevents this, and limits the
  * load of each host:
  * {@snippet class="io.fibry.IoSnippetsTest" region="hosts"}
@@ -259,9 +259,8 @@ public interface Downloader extends Exitable {
 
     /**
      * Limits the retries of all downloads together. The budget begins full. Each retry takes one,
-     * and every ten downloads add one, up to this maximum. When the budget is spent, a download
-     * is not tried again. A server that is down thus gets few more requests than
-     * downloads.
+     * and every ten downloads add one, up to this maximum. When the budget is spent, a download is
+     * not tried again. A server that is down thus gets few more requests than downloads.
      *
      * @param maxRetries at least 1, by default 10; {@link Integer#MAX_VALUE} means no limit
      * @return a changed copy
