@@ -542,8 +542,8 @@ final class Activation extends HandlerContext implements WokenDrain {
   }
 
   /**
-   * Handles a message. The stack of a handler is cut at this method, which {@link
-   * io.fibry.engine.message.Diagnosis.HandlerStack#isDelivery} knows by its name.
+   * Handles a message. The stack of a handler is cut at this method, which
+   * {@link io.fibry.engine.jvm.StackTraces#isDelivery} knows by its name.
    *
    * @param restored the resources of the context propagators; null if there are none
    */

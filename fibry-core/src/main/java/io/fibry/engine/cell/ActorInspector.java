@@ -298,7 +298,7 @@ public final class ActorInspector {
     for (var outer = drain.outer; outer != null; outer = outer.outer) if (outer.message != null) enclosing++;
     int end = stack.length;
     for (int i = stack.length; i-- > 0 && enclosing >= 0;)
-      if (HandlerStack.isDelivery(stack[i]) && enclosing-- == 0) end = i;
+      if (StackTraces.isDelivery(stack[i]) && enclosing-- == 0) end = i;
     return Arrays.copyOf(stack, HandlerStack.countHandlerFrames(stack, end));
   }
 

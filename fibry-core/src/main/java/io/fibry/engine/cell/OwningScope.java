@@ -5,6 +5,7 @@ import io.fibry.ActorStats.ActorFailure;
 import io.fibry.Exitable;
 import io.fibry.engine.jvm.FailureLog;
 import io.fibry.engine.jvm.MessageTexts;
+import io.fibry.engine.jvm.StackTraces;
 import io.fibry.engine.message.Diagnosis.HandlerStack;
 import io.fibry.text.Lines;
 import java.time.Instant;
@@ -74,7 +75,7 @@ public abstract class OwningScope {
       try {
         var stack = thrown.getStackTrace();
         int end = 0;
-        while (end < stack.length && !HandlerStack.isDelivery(stack[end])) end++;
+        while (end < stack.length && !StackTraces.isDelivery(stack[end])) end++;
         return List.of(Arrays.copyOf(stack, Math.min(HandlerStack.countHandlerFrames(stack, end), MAX_FRAMES)));
       } catch (Throwable userError) { // getStackTrace may be overridden: it may throw, or return nulls
         return List.of();

@@ -26,7 +26,10 @@ public final class StackTraces {
     return stack == null ? UNKNOWN : stack;
   }
 
-  /** Returns whether the frame is the engine's delivery of a message to a handler. */
+  /**
+   * Returns whether the frame is the engine's delivery of a message to a handler. The stack of each
+   * handler has one such frame, also in a retry.
+   */
   public static boolean isDelivery(StackTraceElement frame) {
     return frame.getMethodName().equals("deliverInContext")
         && frame.getClassName().equals("io.fibry.engine.cell.Activation");

@@ -53,20 +53,12 @@ public record Diagnosis(String text, HandlerStack stack) {
      * Returns how many frames are the handler's, and of code that it has called. Between them and
      * the delivery are frames of the engine.
      *
-     * @param delivery the index of the handler's {@linkplain #isDelivery delivery}
+     * @param delivery the index of the handler's {@linkplain StackTraces#isDelivery delivery}
      */
     public static int countHandlerFrames(StackTraceElement[] stack, int delivery) {
       int count = delivery;
       while (count > 0 && isEngine(stack[count - 1])) count--;
       return count;
-    }
-
-    /**
-     * Returns whether the frame is the engine's delivery of a message. The stack of each handler
-     * has one such frame, also in a retry.
-     */
-    public static boolean isDelivery(StackTraceElement frame) {
-      return StackTraces.isDelivery(frame);
     }
   }
 }

@@ -13,7 +13,7 @@ import java.util.function.BooleanSupplier;
  * may consume the permit of an unpark.
  */
 record ManagedPark(BooleanSupplier condition, Object blocker) implements ForkJoinPool.ManagedBlocker {
-  private static final long RECHECK_NANOS = 100_000_000L;
+  static final long RECHECK_NANOS = 100_000_000L;
 
   /**
    * Parks until the condition is true. Another thread must unpark this thread when the condition

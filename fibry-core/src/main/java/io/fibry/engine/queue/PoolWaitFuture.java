@@ -17,7 +17,6 @@ import java.util.concurrent.locks.LockSupport;
  * pool: it checks the future every 10 ms.
  */
 public class PoolWaitFuture<R> extends CompletableFuture<R> {
-  private static final long REPEAT_NANOS = 100_000_000L;
   private static final long CHECK_NANOS = 10_000_000L; // between two checks without the pool
 
   @Override
@@ -27,7 +26,7 @@ public class PoolWaitFuture<R> extends CompletableFuture<R> {
 
   @Override
   public R get() throws InterruptedException, ExecutionException {
-    if (isPoolThread()) while (!isDoneWithin(REPEAT_NANOS)) continue;
+    if (isPoolThread()) while (!isDoneWithin(ManagedPark.RECHECK_NANOS)) continue;
     return super.get();
   }
 
@@ -36,7 +35,7 @@ public class PoolWaitFuture<R> extends CompletableFuture<R> {
     long nanos = unit.toNanos(timeout);
     if (!isPoolThread()) return super.get(nanos, TimeUnit.NANOSECONDS);
     long start = System.nanoTime();
-    for (long left = nanos; left > 0 && !isDoneWithin(Math.min(left, REPEAT_NANOS));)
+    for (long left = nanos; left > 0 && !isDoneWithin(Math.min(left, ManagedPark.RECHECK_NANOS));)
       left = nanos - (System.nanoTime() - start);
     return super.get(0, TimeUnit.NANOSECONDS);
   }
@@ -51,7 +50,7 @@ public class PoolWaitFuture<R> extends CompletableFuture<R> {
     boolean isInterrupted = false;
     try {
       for (boolean isDone = isDone(); !isDone;) try {
-        isDone = isDoneWithin(REPEAT_NANOS);
+        isDone = isDoneWithin(ManagedPark.RECHECK_NANOS);
       } catch (InterruptedException interrupted) {
         isInterrupted = true; // `join` does not end at an interrupt
         LockSupport.parkNanos(this, CHECK_NANOS); // in a stopped pool, each wait ends like this
