@@ -19,8 +19,8 @@ import java.util.function.UnaryOperator;
 /**
  * A page in the browser that shows a running scope, live. The path {@code /statistics} returns the
  * same data as JSON. {@code /actor?scope=..&name=..} returns an actor with the stack of its
- * handler, and {@code /route?panel=..&route=..} returns the exchanges of a route at work
- * and its last failures. Thread-safe.
+ * handler, and {@code /route?panel=..&route=..} returns the exchanges of a route at work and its
+ * last failures. Thread-safe.
  * {@snippet class="io.fibry.dashboard.JavadocSnippetsTest" region="dashboard"}
  *
  * <p>A dashboard only reads. It listens on loopback and shows no content of messages, by default.
