@@ -84,15 +84,17 @@ public final class FailureLog {
    *
    * @param entry the name of the caller's entry, such as {@code actor 'till'}
    * @param isOfActor whether an actor or a connection logs
-   * @return the name of the entry of the other kind, which has logged the stack within the last
-   * second. Returns null if there is none; the caller then logs the stack
+   * @return the name of the oldest entry of the other kind that has logged the stack within the
+   * last second. Returns null if there is none; the caller then logs the stack
    */
   public static synchronized String entryWithStack(Throwable failure, String entry, boolean isOfActor, long now) {
     if (stacks == null) stacks = new LoggedStack[MAX_STACKS];
-    for (var stack : stacks)
+    for (int age = MAX_STACKS; age > 0; age--) {
+      var stack = stacks[(nextStack + MAX_STACKS - age) % MAX_STACKS];
       if (stack != null && stack.refersTo(failure) && stack.isOfActor != isOfActor
           && now - stack.loggedAt < MIN_INTERVAL)
         return stack.entry;
+    }
     stacks[nextStack] = new LoggedStack(failure, entry, isOfActor, now);
     nextStack = (nextStack + 1) % MAX_STACKS;
     return null;

@@ -42,6 +42,18 @@ class FailureLogTest {
     assertNull(FailureLog.entryWithStack(failure, "actor 'a'", true, 2 * SECOND));
   }
 
+  /** The log of stacks is a ring that all tests of a JVM share, so each place in it is tried. */
+  @Test
+  void oldestEntryWithStackIsNamed() {
+    for (int place = 0; place < 100; place++) {
+      var failure = failureOfMethodA();
+      assertNull(FailureLog.entryWithStack(failure, "actor 'a'", true, 0));
+      assertNull(FailureLog.entryWithStack(failure, "actor 'b'", true, 0));
+      assertEquals("actor 'a'", FailureLog.entryWithStack(failure, "failure 1", false, 0));
+      FailureLog.entryWithStack(failureOfMethodA(), "actor 'a'", true, 0);
+    }
+  }
+
   @Test
   void onlyLastStacksAreRemembered() {
     var failure = failureOfMethodA();
