@@ -26,7 +26,7 @@ import org.jspecify.annotations.NullMarked;
  *
  * <p>Start at {@link io.fibry.ActorSystem}, which makes actors;
  * {@link io.fibry.stereotype.Stereotypes} has ready-made ones. The <a
- * href="https://fibry.io/fibry/docs/guide/README.md">guide</a> has fifteen short chapters, and the
+ * href="https://fibry.io/fibry/docs/guide/README.md">guide</a> has sixteen short chapters, and the
  * <a href="https://fibry.io/fibry">repository</a> has examples.
  */
 @NullMarked

@@ -197,7 +197,7 @@ class DocumentsTest {
   void guideListsItsChapters() throws Exception {
     var contents = Files.readString(DOCS.resolve("guide/README.md"));
 
-    assertEquals(15, chapters().size());
+    assertEquals(16, chapters().size());
     assertEquals(List.of(),
         chapters().stream().filter(chapter -> !contents.contains("(" + chapter.getFileName() + ")")).toList());
   }
