@@ -1,5 +1,6 @@
 package io.fibry;
 
+import io.fibry.mailbox.Overflow;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -41,6 +42,8 @@ import java.util.OptionalInt;
  * may have been busy for longer. This applies to scopes with a scheduler of your own, to inline
  * requests, and to steps of your own {@link io.fibry.spi.MultiStepMessage}
  * @param capacity how many messages the mailbox accepts; empty if it is unbounded
+ * @param overflow the rule of the mailbox for a message that it has no space for; empty if it is
+ * unbounded
  * @param refused messages that the mailbox did not accept, because it was full or the wait would
  * have been too long
  * @param dropped messages that the mailbox accepted, and dropped later because it was full
@@ -53,8 +56,8 @@ import java.util.OptionalInt;
 public record ActorStats(List<String> scopes, String name, String kind, long queued, Duration oldestWaiting,
     long handled, long failed, ActorState state, Optional<String> awaited, int busyWorkers, int workers,
     int maxWorkers, String activity, Optional<String> messageType, Duration busyFor, boolean isBusyForExact,
-    OptionalInt capacity, long refused, long dropped, long restarted, List<StackTraceElement> stack,
-    Optional<ActorFailure> lastFailure) {
+    OptionalInt capacity, Optional<Overflow> overflow, long refused, long dropped, long restarted,
+    List<StackTraceElement> stack, Optional<ActorFailure> lastFailure) {
 
   /** The state of an actor at one moment. Later versions may add states. */
   public enum ActorState {

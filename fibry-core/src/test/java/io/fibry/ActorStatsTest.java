@@ -21,6 +21,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -59,8 +60,8 @@ class ActorStatsTest {
     actor.sendMessage(new IllegalStateException("planned"));
     assertTrue(scope.awaitQuiescence(Patience.LONG));
     assertEquals(new ActorStats(List.of("app"), "worker", "FIBER", 0, Duration.ZERO, 1, 1, ActorState.IDLE,
-        Optional.empty(), 0, 0, 0, "idle", Optional.empty(), Duration.ZERO, true, OptionalInt.empty(), 0, 0, 0,
-        List.of(), statsOf("worker").lastFailure()), statsOf("worker"));
+        Optional.empty(), 0, 0, 0, "idle", Optional.empty(), Duration.ZERO, true, OptionalInt.empty(),
+        Optional.empty(), 0, 0, 0, List.of(), statsOf("worker").lastFailure()), statsOf("worker"));
 
     Gate.occupy(actor);
     actor.sendMessage("waits");
@@ -212,6 +213,17 @@ class ActorStatsTest {
     assertEquals(List.of(2L, 4L), List.of(stats.queued(), stats.refused() + stats.dropped()));
     assertEquals(overflow == Overflow.DROP_OLDEST ? 4 : 0, stats.dropped());
     assertEquals(OptionalInt.of(2), stats.capacity());
+    assertEquals(Optional.of(overflow), stats.overflow());
+  }
+
+  @Promise("19.19")
+  @Test
+  void actorStatsTellThatSendersOfFullMailboxWait() {
+    scope.named("blocks").mailbox(Mailbox.bounded(2, Overflow.BLOCK)).newActor(message -> {});
+    scope.named("sorts").mailbox(Mailbox.<String>priority(Comparator.naturalOrder())).newActor(message -> {});
+
+    assertEquals(Optional.of(Overflow.BLOCK), statsOf("blocks").overflow());
+    assertEquals(Optional.empty(), statsOf("sorts").overflow());
   }
 
   @Promise("19.19")
@@ -226,6 +238,7 @@ class ActorStatsTest {
 
     assertEquals(2, statsOf("pool").refused());
     assertEquals(OptionalInt.of(1), statsOf("pool").capacity());
+    assertEquals(Optional.of(Overflow.REJECT), statsOf("pool").overflow());
     assertTrue(scope.dump().contains("; 0 handled, 2 refused"), scope::dump);
   }
 

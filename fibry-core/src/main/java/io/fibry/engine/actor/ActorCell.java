@@ -381,6 +381,6 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
   }
 
   MailboxFullException mailboxFull(RequestFuture<?> request, Object message) {
-    return RequestFailures.full(this, message, capacity());
+    return RequestFailures.full(this, message, mailbox().capacity());
   }
 }

@@ -20,6 +20,7 @@ import io.fibry.engine.queue.GuardedQueue.EnterResult;
 import io.fibry.engine.queue.MessageEntry;
 import io.fibry.engine.queue.QueueEntry;
 import io.fibry.engine.queue.RankedEntry;
+import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.time.Scheduler;
 import java.util.ArrayList;
@@ -412,8 +413,12 @@ class GuardedCell extends ActorCell {
         : RequestFailures.tooSlow(this, message, capacity(), expectedWaitNanos, queue.mailbox().maxWait());
   }
 
+  private int capacity() {
+    return mailbox().capacity();
+  }
+
   @Override
-  public int capacity() {
-    return queue.mailbox().capacity();
+  public Mailbox<?> mailbox() {
+    return queue.mailbox();
   }
 }

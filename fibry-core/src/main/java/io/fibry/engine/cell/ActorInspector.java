@@ -325,7 +325,7 @@ public final class ActorInspector {
     var entry = request.entry;
     String reason = "its handler had not begun, and will not begin";
     if (entry != null && entry.isOutside())
-      reason += ": it waited for capacity in the mailbox, whose capacity is " + cell.capacity();
+      reason += ": it waited for capacity in the mailbox, whose capacity is " + cell.mailbox().capacity();
     if (entry != null && entry.isGone() && cell.isPool()) reason += ": it had been given to a worker";
     if (extras != null && extras.stash.contains(request)) reason += ": it was stashed";
     var recovery = cell.recoveryOrNull();

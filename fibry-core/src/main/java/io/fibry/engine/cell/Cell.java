@@ -19,6 +19,7 @@ import io.fibry.engine.message.Recipient;
 import io.fibry.engine.message.RequestFuture;
 import io.fibry.engine.message.Wait;
 import io.fibry.engine.queue.PoolBlockers;
+import io.fibry.mailbox.Mailbox;
 import io.fibry.text.Durations;
 import io.fibry.time.Scheduler;
 import java.lang.invoke.ConstantBootstraps;
@@ -137,9 +138,9 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     else GuaranteedStart.start(sending);
   }
 
-  /** Returns how many messages may wait; {@code Integer.MAX_VALUE} if there is no bound. */
-  public int capacity() {
-    return Integer.MAX_VALUE;
+  /** Returns the mailbox that the builder was given; unbounded if it was given none. */
+  public Mailbox<?> mailbox() {
+    return Mailbox.unbounded();
   }
 
   /** Returns the actor that users know: for a worker, its pool. */

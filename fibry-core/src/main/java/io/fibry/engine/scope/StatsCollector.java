@@ -52,21 +52,21 @@ final class StatsCollector {
    */
   private static ActorStats stats(List<String> scopeNames, Cell cell, Activity activity, Activity observed,
       BusyTime busy, List<StackTraceElement> stack, boolean hasFailure) {
+    var mailbox = cell.mailbox();
+    boolean isBounded = mailbox.capacity() < Integer.MAX_VALUE;
     return new ActorStats(scopeNames, cell.name(), cell.strategyText(), cell.countQueued(ScopeDump.MAX_COUNTED),
         Duration.ofNanos(QueueAges.observe(cell)), cell.handled(), cell.failed(), observed.state(),
         Optional.ofNullable(observed.awaited()), activity.busyWorkers(), activity.workers(), activity.maxWorkers(),
         activity.text(), Optional.ofNullable(observed.messageType()), Duration.ofNanos(busy.nanos()), busy.isExact(),
-        capacity(cell.capacity()), cell.refused(), cell.dropped(), ActorInspector.restarted(cell), stack,
+        isBounded ? OptionalInt.of(mailbox.capacity()) : OptionalInt.empty(),
+        isBounded ? Optional.of(mailbox.overflow()) : Optional.empty(), cell.refused(), cell.dropped(),
+        ActorInspector.restarted(cell), stack,
         hasFailure ? cell.owner().lastFailure(cell.name()) : Optional.empty());
   }
 
   private static BusyTime maxBusyTime(Cell cell) {
     return cell.workersAndSelf().stream().map(ActorInspector::busyTime).max(Comparator.comparingLong(BusyTime::nanos))
         .orElseThrow();
-  }
-
-  private static OptionalInt capacity(int capacity) {
-    return capacity == Integer.MAX_VALUE ? OptionalInt.empty() : OptionalInt.of(capacity);
   }
 
   /**

@@ -101,6 +101,7 @@ record ActorRow(ActorStats stats, int scope, ActorTrend trend) {
     stats.awaited().ifPresent(awaited -> map.put("awaits", awaited));
     if (stats.oldestWaiting().toMillis() > 0) map.put("oldestMillis", stats.oldestWaiting().toMillis());
     stats.capacity().ifPresent(capacity -> map.put("capacity", capacity));
+    stats.overflow().ifPresent(overflow -> map.put("overflow", overflow.name().toLowerCase(Locale.ROOT)));
     trend.problems().addTo(map);
     if (trend.recentFailures() > 0) {
       map.put("recentFailures", trend.recentFailures());

@@ -356,8 +356,10 @@ const failuresOf = row => counted(row.recentFailures, 'failure') + (row.recentFa
 const lastTime = (at, key, millisAgo, now) => at === undefined ? 'last seen ' + steadyClock(key, millisAgo, now) : 'last ' + clock(at);
 /** Returns what a full mailbox did, as the alarm line, the row and the details have it for ten seconds. */
 const fullDoes = row => steadyText(actorKey(path(row), row.name), fullText(row));
-/** Returns what a full mailbox did. If it has lost no message, it may let senders wait, or nobody sends. */
-const fullText = row => !hasLost(row) ? 'senders may wait'
+/** What a full mailbox does with the next message, by its Overflow. */
+const OVERFLOWS = {block: 'senders wait', reject: 'refuses', drop_newest: 'refuses', drop_oldest: 'drops the oldest'};
+/** Returns what a full mailbox did. If it has lost no message lately, its rule is shown. */
+const fullText = row => !hasLost(row) ? OVERFLOWS[row.overflow] ?? 'refuses' // an unbounded mailbox refuses by its maximum wait
   : [row.refusedRecently ? 'refused ' + number(row.refusedRecently) : '', row.droppedRecently ? 'dropped ' + number(row.droppedRecently) : '']
     .filter(Boolean).join(' and ') + within(row.lostInMillis);
 /** Returns the problems of an actor, with its lost messages and recent failures. */
@@ -641,7 +643,7 @@ function describe(actor) {
     ? number(actor.waiting) + (actor.capacity === undefined ? '' : ' of ' + number(actor.capacity)) + ' waiting'
       + (isOld(actor) ? `, the oldest for ≥ ${duration(actor.oldestMillis)}, since ${steadyClock(key + 'oldest', actor.oldestMillis, actor.time)} or before` : '') : '';
   return [selected.scope, text, actor.busyMillis ? 'busy for ' + busy(actor) + (actor.busyMillis >= 1000 ? ', since ' + steadyClock(key, actor.busyMillis, actor.time) : '') : '', waiting,
-    actor.kind.replaceAll('_', ' '), number(actor.handled) + ' handled', number(actor.failed) + ' failed',
+    actor.overflow ? 'if full: ' + OVERFLOWS[actor.overflow] : '', actor.kind.replaceAll('_', ' '), number(actor.handled) + ' handled', number(actor.failed) + ' failed',
     actor.restarted ? counted(actor.restarted, 'restart') : '', lostText(actor),
     !statistics.texts && /\bString\b/.test(actor.doing) ? 'texts of messages are hidden; the option withMessageContents() shows them' : '']
     .filter(Boolean).join(' · ');

@@ -77,12 +77,12 @@ class AlarmPageTest extends PageFixture {
 
   @Test
   void alarmsBeginWithStuckActorsAndEndWithRoutes() throws Exception {
-    assertEquals("▲ 2 stuck: db, till · api GET /b is stuck · 1 full: db (senders may wait) · 1 growing: shop"
+    assertEquals("▲ 2 stuck: db, till · api GET /b is stuck · 1 full: db (senders wait) · 1 growing: shop"
         + " · api GET /a is failing and slow · 1 no longer stuck: bank",
         chromium.value("(statistics.panels[0].routes.forEach(route => route.problems = route.route === 'GET /a' "
             + "? ['failing', 'slow'] : ['stuck']), showRowsOf([{name: 'shop', problems: ['growing']}, "
-            + "{name: 'till', problems: ['stuck']}, {name: 'db', problems: ['stuck', 'full']}, {name: 'bank', "
-            + "problems: ['stuck'], endedMillisAgo: {stuck: 5000}}]), " + ALARM_SCRIPT + ")"));
+            + "{name: 'till', problems: ['stuck']}, {name: 'db', overflow: 'block', problems: ['stuck', 'full']}, "
+            + "{name: 'bank', problems: ['stuck'], endedMillisAgo: {stuck: 5000}}]), " + ALARM_SCRIPT + ")"));
   }
 
   @Test

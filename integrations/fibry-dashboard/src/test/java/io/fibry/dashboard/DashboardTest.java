@@ -220,7 +220,7 @@ class DashboardTest {
       assertTrue(text.contains("\"recentFailures\":{\"actors\":1,\"failures\":1,\"millisAgo\":0,"
           + "\"inMillis\":1000,\"lastAt\":\""), text);
       assertTrue(text.contains("\"refused\":1,"), text);
-      assertTrue(text.contains("\"capacity\":1,\"problems\":[\"full\"]"), text);
+      assertTrue(text.contains("\"capacity\":1,\"overflow\":\"reject\",\"problems\":[\"full\"]"), text);
     }
   }
 

@@ -162,14 +162,15 @@ class PanelsPageTest extends PageFixture {
     // in one script, because the server sends a snapshot each second
     assertEquals("▲ 1 full: till (refused 7 and dropped 1,000 in 70 s)|▲ 1,007|7 refused · 1,000 dropped"
         + "|▲ full: refused 7 and dropped 1,000 in 70 s · idle|▲ full: dropped 3 in 10 s · idle"
-        + "|▲ full: senders may wait · idle",
+        + "|▲ full: senders wait · idle|▲ full: refuses · idle|▲ full: refuses · idle|▲ full: drops the oldest · idle",
         chromium.value("(show({...statistics, problems: {...statistics.problems, full: 1}, rows: ["
             + "{...statistics.rows[0], name: 'till', refused: 7, dropped: 1000, doing: 'idle', problems: ['full'], "
             + "refusedRecently: 7, droppedRecently: 1000, lostInMillis: 61000}]}), [byId('alarm').innerText, "
             + "byId('rows').rows[1].cells[8].innerText, byId('rows').rows[1].cells[8].title, "
             + "byId('rows').rows[1].cells[2].innerText, "
-            + "...[[0, 3, 9000], []].map(([refusedRecently, droppedRecently, lostInMillis], i) => does({"
-            + "...statistics.rows[0], name: 'till' + i, refusedRecently, droppedRecently, lostInMillis})[0])].join('|'))"));
+            + "does({...statistics.rows[0], name: 'till0', refusedRecently: 0, droppedRecently: 3, lostInMillis: 9000})[0], "
+            + "...['block', 'reject', 'drop_newest', 'drop_oldest'].map(overflow => does({...statistics.rows[0], "
+            + "name: overflow, overflow, refusedRecently: undefined})[0])].join('|'))"));
   }
 
   @Test

@@ -2,6 +2,7 @@ package io.fibry.dashboard;
 
 import io.fibry.ActorStats;
 import io.fibry.ActorStats.ActorState;
+import io.fibry.mailbox.Overflow;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -117,6 +118,7 @@ final class Stats {
   ActorStats get() {
     return new ActorStats(scopes, name, kind, queued, oldestWaiting, handled, failed, state, awaited,
         busyWorkers, busyWorkers, maxWorkers, activity, messageType, busyFor, true, capacity,
-        refused, dropped, 0, stack, Optional.empty());
+        capacity.isPresent() ? Optional.of(Overflow.REJECT) : Optional.empty(), refused, dropped, 0, stack,
+        Optional.empty());
   }
 }
