@@ -359,7 +359,7 @@ const fullDoes = row => steadyText(actorKey(path(row), row.name), fullText(row))
 /** What a full mailbox does with the next message, by its Overflow. */
 const OVERFLOWS = {block: 'senders wait', reject: 'refuses', drop_newest: 'refuses', drop_oldest: 'drops the oldest'};
 /** Returns what a full mailbox did. If it has lost no message lately, its rule is shown. */
-const fullText = row => !hasLost(row) ? OVERFLOWS[row.overflow] ?? 'refuses' // an unbounded mailbox refuses by its maximum wait
+const fullText = row => !hasLost(row) ? OVERFLOWS[row.overflow]
   : [row.refusedRecently ? 'refused ' + number(row.refusedRecently) : '', row.droppedRecently ? 'dropped ' + number(row.droppedRecently) : '']
     .filter(Boolean).join(' and ') + within(row.lostInMillis);
 /** Returns the problems of an actor, with its lost messages and recent failures. */
