@@ -31,14 +31,8 @@ public final class ClientSocket implements AutoCloseable {
   // the time for the rest of a request's head after the listener stops
   private static final Duration LAST_HEAD_LIMIT = Duration.ofSeconds(1);
   static final int CHUNK_SIZE = 64 * 1024; // bytes written under one write limit
-  private static final VarHandle CLOSED = field("closed", boolean.class);
-  private static final VarHandle READ_DEADLINE = field("readDeadline", long.class);
-  private static final VarHandle WRITE_DEADLINE = field("writeDeadline", long.class);
-  private static final VarHandle IDLE_DEADLINE = field("idleDeadline", long.class);
-
-  private static VarHandle field(String name, Class<?> type) {
-    return ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), name, VarHandle.class, ClientSocket.class, type);
-  }
+  private static final VarHandle CLOSED = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "closed",
+      VarHandle.class, ClientSocket.class, boolean.class);
 
   private final Transport transport;
   private final Scheduler clock;
@@ -52,18 +46,12 @@ public final class ClientSocket implements AutoCloseable {
   public final HandlerNotices notices;
 
   private final ReadLimit readLimit;
-  // Deadlines are times of the clock, in nanoseconds; 0 means no deadline. Written in opaque mode
-  // by the thread that reads, writes or forwards; read by checkLimits()
-  private long readDeadline;
-  private long writeDeadline;
-  private long idleDeadline; // set by a Forwarder only
+  private final ClientDeadlines deadlines;
   // The next two fields are null unless the handler is a Forwarder. Written by the conversation;
   // read by checkLimits() and close()
   private volatile Socket target;
   private volatile ClientSocket checkedTarget;
-  // used by checkLimits() only
-  private boolean hasKeepAlive;
-  private final DeadlineCheck deadlines;
+  private boolean hasKeepAlive; // used by checkLimits() only
 
   private volatile boolean closed; // changes to true once, by compare-and-set, so one thread closes
   // Why the connection was cut off; written once, before the close; read by calls that fail
@@ -81,7 +69,7 @@ public final class ClientSocket implements AutoCloseable {
     this.clock = clock;
     this.limits = limits;
     this.transport = tls.isPresent() ? new TlsTransport(plain, tls.get(), this::writeControl) : plain;
-    this.deadlines = new DeadlineCheck(transport);
+    this.deadlines = new ClientDeadlines(transport);
     this.notices = new HandlerNotices(clock, transport);
     this.readLimit = new ReadLimit(clock, transport);
     this.totalDeadline =
@@ -143,13 +131,13 @@ public final class ClientSocket implements AutoCloseable {
     if (!transport.needsHandshake()) return;
     if (!shutdown.beginIdle()) endInput();
     limitAllReads(limits.handshakeLimit());
-    READ_DEADLINE.setOpaque(this, readLimit.deadline());
+    deadlines.beginRead(Thread.currentThread(), readLimit.deadline());
     try {
       transport.handshake();
     } catch (IOException failure) {
       throw asClientError(failure);
     } finally {
-      READ_DEADLINE.setOpaque(this, 0L);
+      deadlines.endRead();
       shutdown.endIdle();
     }
     step.beginConversation(toString());
@@ -172,7 +160,7 @@ public final class ClientSocket implements AutoCloseable {
       boolean isAhead = notices.isReadingAhead() && length > 0;
       int maxLength = isAhead ? readLimit.beginWait() : readLimit.begin(length);
       if (maxLength == 0 && length > 0) cutOff(readLimit.tooSlowText(this), true);
-      READ_DEADLINE.setOpaque(this, readLimit.deadline());
+      deadlines.beginRead(notices.reader(), readLimit.deadline());
       int count = isAhead ? notices.takeByte(bytes, offset)
           : transport.read(bytes, offset, Math.min(length, Math.max(1, maxLength)));
       readLimit.end(count);
@@ -180,8 +168,8 @@ public final class ClientSocket implements AutoCloseable {
     } catch (IOException failure) {
       throw asClientError(failure);
     } finally {
+      deadlines.endRead();
       if (isPaused) resumeStep();
-      READ_DEADLINE.setOpaque(this, 0L);
     }
   }
 
@@ -212,11 +200,11 @@ public final class ClientSocket implements AutoCloseable {
   @SuppressWarnings("try") // the variable of the lock is not used
   private void writeControl(Transport.ControlWrite controlWrite) throws IOException {
     try (var held = writeLock.acquire()) {
-      WRITE_DEADLINE.setOpaque(this, deadlineAfter(Durations.nanos(limits.writeLimit())));
+      deadlines.beginWrite(deadlineAfter(Durations.nanos(limits.writeLimit())));
       try {
         controlWrite.write();
       } finally { // cleared before the lock is released, because the next writer sets a deadline of its own
-        WRITE_DEADLINE.setOpaque(this, 0L);
+        deadlines.endWrite();
       }
     }
   }
@@ -259,14 +247,14 @@ public final class ClientSocket implements AutoCloseable {
     try {
       long nanos = Durations.nanos(limits.writeLimit());
       for (int written = 0; written < length; written += CHUNK_SIZE) {
-        WRITE_DEADLINE.setOpaque(this, deadlineAfter(nanos));
+        deadlines.beginWrite(deadlineAfter(nanos));
         transport.write(bytes, offset + written, Math.min(CHUNK_SIZE, length - written));
       }
     } catch (Error error) { // the client must not take later bytes for the rest of this write
       cutOff(this + " was cut off: " + Lines.thrown(error) + " ended a write early", false);
       throw error;
     } finally {
-      WRITE_DEADLINE.setOpaque(this, 0L);
+      deadlines.endWrite();
     }
   }
 
@@ -289,7 +277,7 @@ public final class ClientSocket implements AutoCloseable {
   }
 
   public void renewIdleDeadline() {
-    IDLE_DEADLINE.setOpaque(this, deadlineAfter(Durations.nanos(limits.idleLimit())));
+    deadlines.renewIdle(deadlineAfter(Durations.nanos(limits.idleLimit())));
   }
 
   /**
@@ -302,11 +290,11 @@ public final class ClientSocket implements AutoCloseable {
 
   void checkLimits(long now) {
     if (closed) return;
-    if (deadlines.isTooLate((long) READ_DEADLINE.getOpaque(this), now)) cutOff(readLimit.tooSlowText(this), true);
-    else if (DeadlineCheck.hasPassed((long) WRITE_DEADLINE.getOpaque(this), now)) reset(this
+    if (deadlines.isReadTooLate(now)) cutOff(readLimit.tooSlowText(this), true);
+    else if (deadlines.isWriteTooLate(now)) reset(this
         + " did not take what was written to it within " + Durations.text(limits.writeLimit())
         + " (the write limit), so it was cut off", true);
-    else if (DeadlineCheck.hasPassed(totalDeadline, now))
+    else if (ClientDeadlines.hasPassed(totalDeadline, now))
       cutOff(
           this + " lasted longer than " + Durations.text(limits.totalLimit()) + " (the total limit), so it was cut off",
           true);
@@ -326,8 +314,7 @@ public final class ClientSocket implements AutoCloseable {
 
   private boolean isIdleTooLong(long now) {
     var targetSocket = checkedTarget;
-    return targetSocket != null && deadlines.isTooLate((long) IDLE_DEADLINE.getOpaque(this), now)
-        && targetSocket.deadlines.isTooLate((long) IDLE_DEADLINE.getOpaque(targetSocket), now);
+    return targetSocket != null && deadlines.isIdleTooLong(now) && targetSocket.deadlines.isIdleTooLong(now);
   }
 
   // ---- the end
