@@ -54,6 +54,24 @@ class ExpiredRequestWaitTest extends OldestWaitingSetup {
     }
   }
 
+  /** Each second a request comes that expires after 2 s. A request of 15 min is before them. */
+  @Promise("19.25")
+  @ParameterizedTest
+  @MethodSource("builders")
+  void expiredRequestsDoNotHideWaitOfOlderRequestThatExpiresLater(UnaryOperator<ActorBuilder<Object>> change) {
+    var actor = stuckActor(change);
+    actor.sendMessageReturn("expires much later", Duration.ofMinutes(15));
+
+    for (int second = 1; second <= 180; second++) {
+      clock.advance(SECOND);
+      actor.sendMessageReturn("expires", Duration.ofSeconds(2));
+      awaitQueued(actor, 1 + Math.min(second, 2));
+      if (second % 10 != 0) continue;
+      long bound = oldest();
+      assertTrue(bound <= second && bound >= second - 10, bound + " s instead of " + second + " s");
+    }
+  }
+
   @Promise("19.25")
   @ParameterizedTest
   @MethodSource("builders")

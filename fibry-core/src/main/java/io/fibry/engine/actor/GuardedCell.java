@@ -395,8 +395,8 @@ class GuardedCell extends ActorCell {
   }
 
   @Override
-  protected Object newestLasting(Object node, Object newest) {
-    return newest instanceof MessageEntry ? newest : queue.newestLasting(GuardedCell::mayExpire);
+  protected Object longestLasting(Object node, Object newest) {
+    return newest instanceof MessageEntry ? newest : queue.longestLasting(GuardedCell::expiresLater);
   }
 
   /** {@code node} is an entry that {@link #newestQueued} returned, not a node of the drain. */

@@ -22,6 +22,7 @@ import io.fibry.engine.message.JfrEvents;
 import io.fibry.engine.message.RequestFailures;
 import io.fibry.engine.message.RequestFuture;
 import io.fibry.engine.message.Wait.WaitingHandler;
+import io.fibry.engine.queue.QueueEntry;
 import io.fibry.engine.world.Environment;
 import io.fibry.time.Scheduler;
 import java.lang.invoke.ConstantBootstraps;
@@ -391,21 +392,30 @@ abstract class PlainQueue implements Rescuable {
   }
 
   /**
-   * Returns the node of a message that waits and cannot expire, for {@link #isQueued}: the newest
-   * up to {@code newest}, which {@link #newestQueued} returned. If that message may expire,
-   * searches the first nodes from {@code node} on. Returns null if no such message is found.
+   * Returns the node of a waiting message that expires after the others, for {@link #isQueued}: the
+   * newest that cannot expire, or else the request with the latest deadline. Begins with
+   * {@code newest}, which {@link #newestQueued} returned. If that message may expire, searches the
+   * first nodes from {@code node} on.
    */
-  protected Object newestLasting(Object node, Object newest) {
-    if (!mayExpire(newest)) return newest;
-    Object lasting = null;
+  protected Object longestLasting(Object node, Object newest) {
+    if (deadline(newest) == null) return newest;
+    Object lasting = newest;
     for (int checks = 0; node != null && node != newest && checks < MAX_LASTING_CHECKS; checks++, node = nextLink(node))
-      if (!mayExpire(node) && holdsMessage(node)) lasting = node;
+      if (holdsMessage(node) && (deadline(node) == null || expiresLater(node, lasting))) lasting = node;
     return lasting;
   }
 
-  /** Returns whether this node is a request with a limit, which may expire while it waits. */
-  protected static boolean mayExpire(Object node) {
-    return node instanceof RequestFuture<?> request && request.deadline != null;
+  /** Returns whether the first node or entry expires after the second, or does not expire. */
+  protected static boolean expiresLater(Object first, Object second) {
+    var firstDeadline = deadline(first);
+    var secondDeadline = deadline(second);
+    return secondDeadline != null && (firstDeadline == null || firstDeadline.isAfter(secondDeadline));
+  }
+
+  /** Returns the time at which a request expires while it waits, or null. */
+  private static Deadline deadline(Object node) {
+    Object item = node instanceof QueueEntry<?> entry ? entry.itemOrNull() : node;
+    return item instanceof RequestFuture<?> request ? request.deadline : null;
   }
 
   /** Returns whether the message of this node has neither begun nor been withdrawn. */

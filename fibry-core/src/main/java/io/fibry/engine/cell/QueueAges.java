@@ -15,9 +15,11 @@ import java.util.WeakHashMap;
  * or a pill are behind it. A message that the drain has taken and not begun still waits.
  *
  * <p>The newest message may be a request that expires in the mailbox, while older messages continue
- * to wait. So a sighting also has the newest message without a limit, and is valid while one of the
- * two messages waits. The first message without a limit is always remembered. It is searched among
- * the first 100,000 nodes of a plain queue, or the first and the last 256 entries of other queues.
+ * to wait. So a sighting also has the message that expires after the others: the newest without a
+ * limit, or else the request with the latest deadline. The sighting is valid while one of the two
+ * messages waits. A message that expires after the last sighting is always remembered. Such a
+ * message is searched among the first 100,000 nodes of a plain queue, or the first and the last 256
+ * entries of other queues.
  *
  * <p>The next sighting is remembered after a part of the age of the oldest sighting: one
  * thirty-second, or a quarter if more than a thousand actors have sightings. Sightings that are
@@ -43,8 +45,8 @@ public final class QueueAges {
    * Two nodes whose messages waited at this time, by the clock of the actor's scope.
    *
    * @param newest the newest message
-   * @param lasting the newest message that cannot expire; the same reference if it is the newest,
-   * and empty if there is none
+   * @param lasting the message that expires after the others; the same reference if it is the
+   * newest
    */
   private record Sighting(WeakReference<Object> newest, WeakReference<Object> lasting, long nanos) {
     static Sighting of(Object newest, Object lasting, long nanos) {
@@ -62,7 +64,7 @@ public final class QueueAges {
   public static long observe(Cell cell) {
     var newest = cell.newestQueued(cell.currentNode());
     if (newest == null && allSightings == null) return 0;
-    var lasting = newest == null ? null : cell.newestLasting(cell.currentNode(), newest);
+    var lasting = newest == null ? null : cell.longestLasting(cell.currentNode(), newest);
     // the clock is read last, because a message must not count before it was seen
     return update(cell, newest, lasting, cell.owner().options().scheduler().nanoTime());
   }
@@ -73,7 +75,7 @@ public final class QueueAges {
     for (var all = sightings.iterator(); all.hasNext();) if (!isValid(cell, all.next())) all.remove();
     int perAge = byCell.size() <= MAX_PRECISE ? PRECISE_PER_AGE : SIGHTINGS_PER_AGE;
     long age = sightings.isEmpty() ? 0 : Math.max(0, now - sightings.getFirst().nanos);
-    if (newest != null && (isFirstLasting(cell, sightings, lasting) || isDue(sightings, newest, now, age, perAge))) {
+    if (newest != null && (outlastsSightings(cell, sightings, lasting) || isDue(sightings, newest, now, age, perAge))) {
       sightings.add(Sighting.of(newest, lasting, now));
       thin(sightings, age / perAge);
     }
@@ -97,9 +99,11 @@ public final class QueueAges {
     return node != null && cell.isQueued(node);
   }
 
-  /** Returns whether no message that cannot expire waited at the last sighting and still waits. */
-  private static boolean isFirstLasting(Cell cell, List<Sighting> sightings, Object lasting) {
-    return lasting != null && !sightings.isEmpty() && !isQueued(cell, sightings.getLast().lasting.get());
+  /** Returns whether all messages of the last sighting may expire before this one. */
+  private static boolean outlastsSightings(Cell cell, List<Sighting> sightings, Object lasting) {
+    if (lasting == null || sightings.isEmpty()) return false;
+    var last = sightings.getLast().lasting.get();
+    return !isQueued(cell, last) || Cell.expiresLater(lasting, last);
   }
 
   private static boolean isDue(List<Sighting> sightings, Object newest, long now, long age, int perAge) {

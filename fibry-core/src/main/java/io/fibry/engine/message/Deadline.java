@@ -60,6 +60,11 @@ public final class Deadline extends LongWaitSweep.SweepEntry implements BooleanS
     this.isInherited = isInherited;
   }
 
+  /** Returns whether this deadline is later than another of the same clock. */
+  public boolean isAfter(Deadline other) {
+    return expiresAt - other.expiresAt > 0;
+  }
+
   /**
    * Returns the deadline after {@code limit}, but not later than {@code askerDeadline} if that is
    * not null. If the two deadlines have different clocks, their remaining times are compared.

@@ -11,6 +11,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiFunction;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
+import java.util.function.BiPredicate;
 import java.util.function.Predicate;
 
 /**
@@ -428,22 +429,22 @@ public class GuardedQueue<E> {
   }
 
   /**
-   * Returns the newest message that cannot expire, among the last and the first entries. Returns
-   * null if no such message is found.
+   * Returns the message that expires after the others, among the last and the first entries.
+   * Returns null if no message is found.
+   *
+   * @param expiresLater whether the first of two entries expires after the second
    */
-  public synchronized QueueEntry<E> newestLasting(Predicate<E> mayExpire) {
+  public synchronized QueueEntry<E> longestLasting(BiPredicate<QueueEntry<E>, QueueEntry<E>> expiresLater) {
     collectArrivals();
+    QueueEntry<E> lasting = null;
     int checks = 0;
     for (var entry = order.chain.tail; entry != null && checks < MAX_CHECKS; checks++, entry = entry.previous)
-      if (isLasting(entry, mayExpire)) return entry;
-    QueueEntry<E> lasting = null;
-    for (var entry : entries(MAX_CHECKS)) if (isLasting(entry, mayExpire)) lasting = entry;
-    return lasting != null || taken == null ? lasting : taken.newest();
-  }
-
-  /** The item of a {@link MessageEntry}, which is no request, is null. */
-  private static <E> boolean isLasting(QueueEntry<E> entry, Predicate<E> mayExpire) {
-    return !entry.isPill && !mayExpire.test(entry.item);
+      if (!entry.isPill && (lasting == null || expiresLater.test(entry, lasting))) lasting = entry;
+    for (var entry : entries(MAX_CHECKS))
+      if (!entry.isPill && (lasting == null || expiresLater.test(entry, lasting))) lasting = entry;
+    var newestTaken = taken == null ? null : taken.newest();
+    if (newestTaken == null) return lasting;
+    return lasting == null || expiresLater.test(newestTaken, lasting) ? newestTaken : lasting;
   }
 
   QueueEntry<E> lastMessage() {

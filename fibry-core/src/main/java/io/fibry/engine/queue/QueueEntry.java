@@ -107,6 +107,11 @@ public class QueueEntry<E> {
     return isCounted || number == 0;
   }
 
+  /** Returns null for a {@link MessageEntry}, and once the entry has departed. */
+  public final E itemOrNull() {
+    return item;
+  }
+
   E item(BiFunction<Object, Object, E> toElement) {
     return item;
   }
