@@ -160,7 +160,7 @@ final class DownloadRequest implements Request<DownloadRequest, Download> {
     var sleep = new AbortableSleep(Thread.currentThread());
     abort.whenComplete((none, failure) -> sleep.abort());
     try {
-      clock.sleepUntil(clock.nanoTime() + delay.toNanos());
+      clock.sleep(delay);
     } catch (InterruptedException interruption) {
       if (!sleep.end()) throw interruption;
     } finally {

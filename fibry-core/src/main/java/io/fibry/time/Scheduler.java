@@ -1,10 +1,12 @@
 package io.fibry.time;
 
+import io.fibry.text.Durations;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -17,8 +19,8 @@ import java.util.concurrent.locks.LockSupport;
  * IllegalArgumentException} if a delay is negative, or if a period is not more than zero. A delay
  * or period of more than 146 years counts as 146 years.
  *
- * <p>In a scheduler of your own, each method except {@link #sleepUntil} and {@link #awaitDone} must
- * return soon, because senders, askers and kills call it.
+ * <p>In a scheduler of your own, each method except {@link #sleep}, {@link #sleepUntil} and {@link
+ * #awaitDone} must return soon, because senders, askers and kills call it.
  */
 public interface Scheduler extends InstantSource {
 
@@ -110,8 +112,20 @@ public interface Scheduler extends InstantSource {
   Timer scheduleWithFixedDelay(Duration initial, Duration delay, Runnable task);
 
   /**
-   * Blocks the current thread until a time of this clock. A handler calls this method instead of
+   * Blocks the current thread for a time span of this clock. A handler calls this method instead of
    * {@link Thread#sleep}, so that a test can move the clock.
+   *
+   * @param delay how long to sleep; zero returns at once
+   * @throws InterruptedException if the thread is interrupted
+   */
+  default void sleep(Duration delay) throws InterruptedException {
+    long nanos = TimeUnit.NANOSECONDS.convert(Durations.requireNotNegative(delay, "delay", "a delay"));
+    sleepUntil(nanoTime() + Math.min(Long.MAX_VALUE / 2, nanos)); // at most 146 years
+  }
+
+  /**
+   * Blocks the current thread until a time of this clock. Use this method instead of {@link #sleep}
+   * with a computed delay: if a test moves the clock after the computation, that delay is too long.
    *
    * @param time when to return, by {@link #nanoTime}
    * @throws InterruptedException if the thread is interrupted
@@ -164,7 +178,8 @@ public interface Scheduler extends InstantSource {
   }
 
   /**
-   * Returns whether a thread is in {@link #sleepUntil}, and stays in it until the clock is moved.
+   * Returns whether a thread is in {@link #sleepUntil} or {@link #sleep}, and stays in it until the
+   * clock is moved.
    *
    * @param thread any thread
    * @return false by default, and for each clock that is not manual

@@ -56,7 +56,7 @@ class OverloadTest {
     boolean handle() throws InterruptedException {
       for (int i = 0; i < STEPS; i++) {
         if (clock.nanoTime() - sentAt > LIMIT.toNanos()) service.wastedSteps.incrementAndGet();
-        clock.sleepUntil(clock.nanoTime() + work / STEPS);
+        clock.sleep(Duration.ofNanos(work / STEPS));
       }
       return true;
     }

@@ -91,6 +91,7 @@ class NullArgumentsTest {
     addCase("advance", "duration", () -> new ManualScheduler().advance(null));
     for (var clock : List.of(new ManualScheduler(), Scheduler.system())) {
       addCase("after", "delay", () -> clock.schedule(null, () -> {}));
+      addCase("sleep", "delay", () -> clock.sleep(null));
       addCase("scheduleAtFixedRate", "initial", () -> clock.scheduleAtFixedRate(null, SECOND, () -> {}));
       addCase("scheduleAtFixedRate", "period", () -> clock.scheduleAtFixedRate(SECOND, null, () -> {}));
       addCase("scheduleWithFixedDelay", "initial", () -> clock.scheduleWithFixedDelay(null, SECOND, () -> {}));

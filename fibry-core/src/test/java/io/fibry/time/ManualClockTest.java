@@ -205,6 +205,58 @@ class ManualClockTest {
     assertEquals(List.of(), log);
   }
 
+  // ---- sleep
+
+  @Test
+  void sleepEndsWhenItsTimeHasPassed() {
+    advanceSeconds(5);
+    var sleeper = new CompletableFuture<Thread>();
+    var wakeTime = Patience.callOnFiber(() -> {
+      sleeper.complete(Thread.currentThread());
+      clock.sleep(Duration.ofSeconds(10));
+      return clock.nanoTime();
+    });
+    Patience.eventually(() -> clock.isAsleep(Patience.value(sleeper)));
+
+    clock.advance(Duration.ofSeconds(10).minusNanos(1));
+    assertTrue(clock.isAsleep(Patience.value(sleeper)));
+    clock.advance(Duration.ofNanos(1));
+
+    assertEquals(Duration.ofSeconds(15).toNanos(), Patience.value(wakeTime));
+  }
+
+  @Test
+  void zeroSleepReturnsAtOnceAndNegativeSleepIsRefused() throws InterruptedException {
+    for (var scheduler : List.of(clock, Scheduler.system())) {
+      scheduler.sleep(Duration.ZERO);
+      assertEquals("a delay of -2 s is negative; give zero or more",
+          assertThrows(IllegalArgumentException.class, () -> scheduler.sleep(Duration.ofSeconds(-2))).getMessage());
+    }
+  }
+
+  @Test
+  void sleepOfLongestDurationContinuesUntilInterrupt() {
+    advanceSeconds(5);
+    for (var scheduler : List.of(clock, Scheduler.system())) {
+      var interrupted = new CompletableFuture<Boolean>();
+      var sleeper = Patience.startFiber(() -> {
+        try {
+          scheduler.sleep(Duration.ofSeconds(Long.MAX_VALUE));
+          interrupted.complete(false);
+        } catch (InterruptedException interrupt) {
+          interrupted.complete(true);
+        }
+      });
+      Patience.eventually(() -> sleeper.getState() == Thread.State.WAITING);
+      advanceSeconds(100 * 365 * 86_400L);
+      assertFalse(interrupted.isDone());
+
+      sleeper.interrupt();
+
+      assertTrue(Patience.value(interrupted));
+    }
+  }
+
   // ---- awaitDone
 
   @Test

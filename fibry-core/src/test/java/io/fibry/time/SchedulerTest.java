@@ -52,6 +52,15 @@ class SchedulerTest {
   }
 
   @Test
+  void sleepDoesNotEndBeforeItsTime() throws Exception {
+    long startTime = clock.nanoTime();
+
+    clock.sleep(Duration.ofMillis(20));
+
+    assertTrue(clock.nanoTime() - startTime >= 20_000_000);
+  }
+
+  @Test
   void taskDoesNotSeeInterruptOfPreviousTask() throws Exception {
     var interruptFlag = new CompletableFuture<Boolean>();
 

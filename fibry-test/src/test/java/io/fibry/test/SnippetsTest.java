@@ -91,8 +91,8 @@ class SnippetsTest {
       var web = TestServer.open(scope, HttpRoutes.none()
           .text("POST /orders", exchange -> shop.ask(exchange.bodyAsText()))
           .text("GET /stuck", exchange -> {
-            scope.clock().sleepUntil(Long.MAX_VALUE);
-            return "never";
+            scope.clock().sleep(Duration.ofHours(1));
+            return "late";
           }).withTimeLimit(Duration.ofSeconds(5)));
 
       var order = web.send(TestServer.TestRequest.of("POST /orders").body("tea"));

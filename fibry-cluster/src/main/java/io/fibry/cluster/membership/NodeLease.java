@@ -188,7 +188,7 @@ public final class NodeLease {
 
   private void pause(ActorScope scope, String app) {
     try {
-      clock.sleepUntil(clock.nanoTime() + leaseTime.dividedBy(20).toNanos());
+      clock.sleep(leaseTime.dividedBy(20));
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
       throw notJoined(app, "its thread was interrupted");

@@ -79,7 +79,7 @@ class QuiescenceOfEndTest extends QuietScopeFixture {
   void quiescenceWaitsForHooksOfEndingPool() {
     for (int round = 0; round < 200; round++) {
       log.clear();
-      var pool = Pools.fixed(scope.anonymous(), 2).newActor((Object message) -> clock.sleepUntil(clock.nanoTime() + 1));
+      var pool = Pools.fixed(scope.anonymous(), 2).newActor((Object message) -> clock.sleep(Duration.ofNanos(1)));
       pool.closeOnExit(() -> log.add("hook"));
       pool.sendMessage("sleep");
       pool.askExit();

@@ -140,7 +140,7 @@ class QuiescenceTest extends QuietScopeFixture {
   void scopeIsQuietWhileItsCloseWaitsForSleepingHandler() {
     var inner = scope.openScope("inner", o -> o.withDrainLimit(Duration.ofMinutes(1)));
     inner.anonymous().newActor((Object m) -> log.add("handled before the failure")).sendMessage("a");
-    var sleeper = inner.anonymous().newActor((Object m) -> clock.sleepUntil(clock.nanoTime() + 1_000_000_000));
+    var sleeper = inner.anonymous().newActor((Object m) -> clock.sleep(Duration.ofSeconds(1)));
     sleeper.sendMessage("sleep");
     sleeper.sendMessage("sleep again");
     inner.anonymous().onFailure(FailurePolicy.escalate().withoutLog()).newActor((Object m) -> {

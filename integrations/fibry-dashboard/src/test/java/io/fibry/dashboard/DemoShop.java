@@ -198,8 +198,7 @@ final class DemoShop implements AutoCloseable {
     synchronized (random) {
       millis = random.nextInt(minMillis, maxMillis);
     }
-    var clock = Scheduler.system();
-    clock.sleepUntil(clock.nanoTime() + Duration.ofMillis(millis).toNanos());
+    Scheduler.system().sleep(Duration.ofMillis(millis));
   }
 
   ActorScope scope() {

@@ -128,9 +128,8 @@ final class SnapshotCost {
   }
 
   private static void pause(Duration time) {
-    var clock = Scheduler.system();
     try {
-      clock.sleepUntil(clock.nanoTime() + time.toNanos());
+      Scheduler.system().sleep(time);
     } catch (InterruptedException impossible) {
       throw new AssertionError(impossible);
     }
