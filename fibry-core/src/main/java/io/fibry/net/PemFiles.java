@@ -46,6 +46,8 @@ final class PemFiles implements Supplier<SSLContext> {
   private static final Logger LOG = SafeLogger.of(PemFiles.class);
   private static final long CHECK_PERIOD = 1_000_000_000; // min ns between two checks of the files
   private static final Pattern KEY = Pattern.compile("-----BEGIN PRIVATE KEY-----([^-]+)-----END PRIVATE KEY-----");
+  private static final Pattern ANY_KEY = Pattern.compile("-----BEGIN ([A-Z0-9]+ )*PRIVATE KEY-----");
+  private static final Pattern CERTIFICATE = Pattern.compile("-----BEGIN ([A-Z0-9]+ )*CERTIFICATE-----");
   // the form of PKCS #8, and the older form of OpenSSL
   private static final Pattern ENCRYPTED_KEY =
       Pattern.compile("-----BEGIN ENCRYPTED PRIVATE KEY-----|(?m)^Proc-Type:\\s*4\\s*,\\s*ENCRYPTED");
@@ -137,8 +139,9 @@ final class PemFiles implements Supplier<SSLContext> {
   }
 
   private SSLContext read() throws IOException {
+    var keyText = text(key);
+    refuseSwappedFiles(keyText);
     var trustManagers = trustManagers();
-    var keyText = Files.readString(key, StandardCharsets.ISO_8859_1);
     if (ENCRYPTED_KEY.matcher(keyText).find() && !KEY.matcher(keyText).find()) throw encryptedKey();
     try {
       var chain = certificatesIn(certificates);
@@ -150,6 +153,28 @@ final class PemFiles implements Supplier<SSLContext> {
               + "('openssl pkcs8 -topk8 -nocrypt' makes it)",
           unusable);
     }
+  }
+
+  private static String text(Path file) throws IOException {
+    return Files.readString(file, StandardCharsets.ISO_8859_1);
+  }
+
+  /**
+   * Throws if a file of certificates has a key, or the file of the key has only certificates. The
+   * parser of the JDK takes a key for a malformed certificate.
+   */
+  private void refuseSwappedFiles(String keyText) throws IOException {
+    var problems = new ArrayList<String>();
+    if (ANY_KEY.matcher(text(certificates)).find())
+      problems.add(certificates + " has a private key where certificates were expected");
+    if (CERTIFICATE.matcher(keyText).find() && !ANY_KEY.matcher(keyText).find())
+      problems.add(key + " has certificates where a private key was expected");
+    if (authorities.isPresent() && ANY_KEY.matcher(text(authorities.get())).find())
+      problems.add(authorities.get() + " has a private key where certificates of authorities were expected");
+    if (problems.isEmpty()) return;
+    throw new IllegalArgumentException(String.join(", and ", problems)
+        + "; the files may be swapped: give first the file that has only the certificates, then the file of their key"
+        + (authorities.isPresent() ? ", then the file that has only the certificates of authorities" : ""));
   }
 
   private IllegalArgumentException encryptedKey() {

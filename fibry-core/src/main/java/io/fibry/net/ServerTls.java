@@ -66,8 +66,8 @@ public final class ServerTls {
    * @param key the private key of the server (PKCS #8, not encrypted): {@code BEGIN PRIVATE KEY}
    * @return TLS that asks clients for no certificates
    * @throws java.io.UncheckedIOException if a file cannot be read
-   * @throws IllegalArgumentException if the files have no certificate with its key, or the key is
-   * encrypted; the text then has the command that decrypts the key
+   * @throws IllegalArgumentException if the files have no certificate with its key, or are swapped,
+   * or the key is encrypted; the text then has the command that decrypts the key
    */
   public static ServerTls ofFiles(Path certificates, Path key) {
     return ofFiles(certificates, key, Optional.empty());
@@ -86,7 +86,7 @@ public final class ServerTls {
    * @return TLS that asks clients for no certificates
    * @throws java.io.UncheckedIOException if a file cannot be read
    * @throws IllegalArgumentException if the files have no certificate with its key, or no
-   * authority, or if the key is encrypted
+   * authority, or if files are swapped, or the key is encrypted
    */
   public static ServerTls ofFiles(Path certificates, Path key, Path authorities) {
     return ofFiles(certificates, key, Optional.of(Objects.requireNonNull(authorities, "authorities")));

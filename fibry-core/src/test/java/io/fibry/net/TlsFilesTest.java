@@ -26,6 +26,7 @@ import javax.net.ssl.SSLParameters;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -146,7 +147,11 @@ class TlsFilesTest {
   // ---- invalid files
 
   private String refusal() {
-    return assertThrows(IllegalArgumentException.class, () -> ServerTls.ofFiles(certificate, key)).getMessage();
+    return refusalOf(() -> ServerTls.ofFiles(certificate, key));
+  }
+
+  private static String refusalOf(Executable call) {
+    return assertThrows(IllegalArgumentException.class, call).getMessage();
   }
 
   @Test
@@ -171,6 +176,49 @@ class TlsFilesTest {
     var otherCertificate = key.resolveSibling("other.pem");
     Certificates.write(Certificates.of("old", "EC"), otherCertificate, key);
     assertTrue(refusal().contains("the key belongs to another certificate"));
+  }
+
+  @Test
+  void exceptionNamesSwappedFiles() throws Exception {
+    write("server", "EC");
+    var authorities = key.resolveSibling("authorities.pem");
+    Certificates.write(Certificates.of("client", "EC"), authorities, key.resolveSibling("unused.pem"));
+    var keyAmongCertificates = key + " has a private key where certificates were expected";
+    var noKey = " has certificates where a private key was expected";
+    var advice = "; the files may be swapped: give first the file that has only the certificates, then the file of "
+        + "their key";
+    var adviceOnThree = advice + ", then the file that has only the certificates of authorities";
+
+    assertEquals(keyAmongCertificates + ", and " + certificate + noKey + advice,
+        refusalOf(() -> ServerTls.ofFiles(key, certificate)));
+    assertEquals(certificate + noKey + advice, refusalOf(() -> ServerTls.ofFiles(certificate, certificate)));
+    assertEquals(
+        authorities + noKey + ", and " + key + " has a private key where certificates of authorities were expected"
+            + adviceOnThree,
+        refusalOf(() -> ServerTls.ofFiles(certificate, authorities, key)));
+    assertEquals(keyAmongCertificates + adviceOnThree, refusalOf(() -> ServerTls.ofFiles(key, key, authorities)));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"ENCRYPTED PRIVATE KEY", "RSA PRIVATE KEY", "EC PRIVATE KEY"})
+  void exceptionNamesSwappedFilesForKeyOfAnyForm(String form) throws Exception {
+    write("server", "EC");
+    Files.writeString(key, Files.readString(key).replace("PRIVATE KEY", form));
+
+    assertTrue(refusalOf(() -> ServerTls.ofFiles(key, certificate))
+        .startsWith(key + " has a private key where certificates were expected, and " + certificate));
+  }
+
+  @Test
+  void certificatesBesideKeyAreAcceptedInFileOfKeyOnly() throws Exception {
+    write("server", "EC");
+    var both = key.resolveSibling("both.pem");
+    Files.writeString(both, Files.readString(certificate) + Files.readString(key));
+
+    assertEquals("CN=server",
+        nameInCertificate(open(ServerTls.ofFiles(certificate, both)), contextTrusting("server", "EC")));
+    assertTrue(refusalOf(() -> ServerTls.ofFiles(both, both))
+        .startsWith(both + " has a private key where certificates were expected; "));
   }
 
   @Promise("27.29")
