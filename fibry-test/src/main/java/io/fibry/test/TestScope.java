@@ -104,24 +104,30 @@ public final class TestScope implements ActorScope {
   }
 
   /**
-   * Moves the clock from one due timer or limit to the next, and waits at each until the scope is
-   * quiet. Thus all events happen in the order of their times. This includes timers that a message,
-   * a restart or the end of a wait sets in between.
+   * Waits until the scope is quiet, moves the clock to the next due timer or limit, waits again,
+   * and so on. Thus all events happen in the order of their times. This includes timers that a
+   * message, a restart or the end of a wait sets in between.
    * {@snippet class="io.fibry.test.SnippetsTest" region="backoff"}
    *
+   * <p>Each wait takes at most 5 s of real time by default. If the scope is not quiet then, this
+   * method fails, and does not move the clock further: while a handler runs or is blocked, no time
+   * passes. {@code clock().advance(..)} moves the clock nevertheless, for example to a time limit
+   * of the blocked handler.
+   *
    * @param duration the time to move, zero or more
-   * @throws AssertionError if the scope does not become quiet at the end, or always sets new timers
+   * @throws AssertionError if the scope does not become quiet before or after a move of the clock,
+   * with the text of {@link #assertQuiet}, or if it always sets new timers
    */
   public void advance(Duration duration) {
     if (Objects.requireNonNull(duration, "duration").isNegative())
       throw new IllegalArgumentException("time cannot go back by " + format(duration) + "; give zero or more");
     long end = clock.nanoTime() + TimeUnit.NANOSECONDS.convert(duration);
-    boolean quiet = scope.awaitQuiescence(limit);
+    assertQuiet();
     for (int steps = 0; isDueUntil(end); steps++) {
       if (steps == MAX_STEPS) throw new AssertionError("scope '" + name() + "' still sets timers after " + MAX_STEPS
           + " steps within " + format(duration) + ", so this advance would never end:\n" + scope.dump());
       clock.advance(clock.untilNext().orElse(Duration.ZERO));
-      quiet = quiet && scope.awaitQuiescence(limit); // after one time-out no step waits again
+      assertQuiet();
     }
     clock.advance(Duration.ofNanos(Math.max(0, end - clock.nanoTime())));
     assertQuiet();
@@ -143,18 +149,20 @@ public final class TestScope implements ActorScope {
    * its client's next message, such as an open WebSocket, counts as quiet. A connection that waits
    * for its client to read does not, because its messages are not handled.
    *
-   * @throws AssertionError if this takes too long; the text says what each actor is doing
+   * @throws AssertionError if this takes too long; the text says what each actor is doing, and how
+   * to continue
    */
   public void assertQuiet() {
     if (!scope.awaitQuiescence(limit)) throw new AssertionError(
-        "scope '" + name() + "' did not become quiet within " + format(limit) + unreadBytes() + ":\n" + scope.dump());
+        "scope '" + name() + "' did not become quiet within " + format(limit) + " (" + remedy() + "):\n"
+            + scope.dump());
   }
 
-  /** Returns the paused clients for which a write waits, and the remedy, or an empty text. */
-  private String unreadBytes() {
+  /** Returns the remedy for a scope that is not quiet. Names the clients for which writes wait. */
+  private String remedy() {
     var clients = pausedClients.stream().map(Supplier::get).filter(text -> !text.isEmpty()).sorted().toList();
-    return clients.isEmpty() ? ""
-        : " (" + String.join(", ", clients) + "; call resumeReading(), or move the time by clock().advance(..))";
+    return (clients.isEmpty() ? "release what its handlers wait for"
+        : String.join(", ", clients) + "; call resumeReading()") + ", or move the time by clock().advance(..)";
   }
 
   /**

@@ -28,6 +28,7 @@ import org.junit.jupiter.api.Test;
 
 class TestScopeTest {
   private static final Duration SHORT_LIMIT = Duration.ofMillis(20);
+  private static final Duration SECOND = Duration.ofSeconds(1);
 
   private final List<Object> log = new CopyOnWriteArrayList<>();
   private final CompletableFuture<Void> gate = new CompletableFuture<>();
@@ -90,9 +91,9 @@ class TestScopeTest {
   @Test
   void advanceOnFibersWaitsForTriggeredWork() {
     try (var scope = TestScope.fibers()) {
-      scope.anonymous().newActor((String message) -> log.add(message)).sendMessageEvery("tick", Duration.ofSeconds(1));
+      scope.anonymous().newActor((String message) -> log.add(message)).sendMessageEvery("tick", SECOND);
 
-      for (int second = 0; second < 3; second++) scope.advance(Duration.ofSeconds(1));
+      for (int second = 0; second < 3; second++) scope.advance(SECOND);
 
       assertEquals(List.of("tick", "tick", "tick"), log);
     }
@@ -132,9 +133,47 @@ class TestScopeTest {
 
       var text = failureAfterWait(scope, scope::assertQuiet);
 
-      assertContains("scope 'test' did not become quiet within " + TestScope.format(SHORT_LIMIT), text);
+      assertEquals("scope 'test' did not become quiet within " + TestScope.format(SHORT_LIMIT)
+          + " (release what its handlers wait for, or move the time by clock().advance(..)):",
+          text.lines().findFirst().orElseThrow());
       assertContains("clerk (FIBER)", text);
       gate.complete(null);
+    }
+  }
+
+  @Test
+  void advanceFailsWithUnmovedClockWhileHandlerIsBlocked() {
+    try (var scope = TestScope.fibers()) {
+      scope.anonymous().newActor((String message) -> log.add(message)).sendMessageLater("due", SECOND);
+      waitingActor(scope).sendMessage("wait");
+
+      var text = failureAfterWait(scope, () -> scope.advance(SECOND.multipliedBy(2)));
+
+      assertEquals(failureAfterWait(scope, scope::assertQuiet).lines().findFirst(), text.lines().findFirst());
+      assertContains("clerk (FIBER)", text);
+      assertEquals(0, scope.clock().nanoTime());
+      scope.clock().advance(SECOND); // as the text advises
+      assertEquals(SECOND.toNanos(), scope.clock().nanoTime());
+      gate.complete(null);
+      scope.advance(Duration.ZERO);
+      assertEquals(List.of("due"), log);
+    }
+  }
+
+  @Test
+  void advanceFailsAtTimeAtWhichHandlerBlocks() {
+    try (var scope = TestScope.fibers()) {
+      scope.anonymous().newActor((String message) -> log.add(message)).sendMessageEvery("tick", SECOND);
+      waitingActor(scope).sendMessageLater("wait", SECOND.multipliedBy(2));
+      scope.advance(SECOND);
+
+      var text = failureAfterWait(scope, () -> scope.advance(SECOND.multipliedBy(3)));
+
+      assertContains("clerk (FIBER)", text);
+      assertEquals(SECOND.multipliedBy(2).toNanos(), scope.clock().nanoTime());
+      gate.complete(null);
+      scope.advance(SECOND.multipliedBy(2));
+      assertEquals(List.of("tick", "tick", "tick", "tick"), log);
     }
   }
 
