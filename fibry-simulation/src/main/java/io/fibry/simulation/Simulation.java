@@ -86,6 +86,7 @@ public final class Simulation {
    * @param program the program to simulate
    * @return the statistics of all runs
    * @throws SimulationFailure for the first run that fails
+   * @throws IllegalStateException as {@link #run(UnaryOperator, Program)}
    */
   public static Summary run(Program program) {
     return run(options -> options, program);
@@ -101,6 +102,9 @@ public final class Simulation {
    * @return the statistics of all runs
    * @throws SimulationFailure for the first run that fails
    * @throws IllegalArgumentException if a property has an invalid value
+   * @throws IllegalStateException if the agent cannot be attached, or if Fibry is not on the class
+   * path of the JVM, but in a class loader whose parent is that class path; the text says what to
+   * do
    * @throws java.util.concurrent.CancellationException if interrupted; the thread stays interrupted
    */
   public static Summary run(UnaryOperator<Options> options, Program program) {

@@ -17,14 +17,15 @@ import java.util.jar.Manifest;
  */
 public final class AgentAttacher {
   private static final int TIMEOUT_SECONDS = 60;
+  private static final String CORE_CLASS = "io.fibry.engine.world.Environment";
 
   private AgentAttacher() {}
 
   /**
    * Attaches the agent, unless it is attached already.
    *
-   * @throws IllegalStateException if the agent cannot be attached; the text names another way to
-   * start the agent
+   * @throws IllegalStateException if the agent cannot be attached, or the classes of Fibry have no
+   * common class loader; the text names another way to start the agent or the JVM
    * @throws UnsupportedOperationException if the agent was attached but its start failed; the text
    * gives the reason
    */
@@ -33,6 +34,33 @@ public final class AgentAttacher {
     var state = System.getProperty(Agent.STATE_PROPERTY);
     if (state == null) throw failed("the agent was attached but did not start", null);
     if (!state.equals(Agent.READY)) throw new UnsupportedOperationException(state);
+    requireCommonLoader();
+  }
+
+  /**
+   * Throws if the classes of this module and of the core have no common class loader. The JVM adds
+   * the jar of the agent to its class path. A class loader that asks this class path first then
+   * gets the classes of this module from there, where the classes of the core are missing. A class
+   * loader that does not ask it keeps its own classes.
+   */
+  private static void requireCommonLoader() {
+    var loader = AgentAttacher.class.getClassLoader();
+    boolean hasOwnClasses = loaderOf(LoadedAfterAgent.NAME, loader) == loader;
+    if (hasOwnClasses && loaderOf(CORE_CLASS, loader) != null) return;
+    throw new IllegalStateException("cannot simulate: "
+        + (hasOwnClasses ? "fibry-core is not on the class path of this JVM"
+            : "fibry-simulation is not on the class path of this JVM, but in the class loader " + loader)
+        + "; give the JVM a class path or module path that has all modules of Fibry, such as 'java -cp <all jars> "
+        + "org.junit.platform.console.ConsoleLauncher' instead of 'java -jar junit-platform-console-standalone.jar'");
+  }
+
+  /** Returns the loader of the class that a loader finds; null if it finds none. */
+  private static ClassLoader loaderOf(String className, ClassLoader loader) {
+    try {
+      return Class.forName(className, false, loader).getClassLoader();
+    } catch (ClassNotFoundException missing) {
+      return null;
+    }
   }
 
   private static void attach() {
@@ -92,6 +120,11 @@ public final class AgentAttacher {
     return new IllegalStateException("the agent of fibry-simulation cannot be attached to this JVM: " + reason
         + "; start the JVM with -javaagent:<path of fibry-simulation.jar>; with Maven, add it to surefire's argLine",
         cause);
+  }
+
+  /** A class that is loaded only by its name, and so not before the agent. */
+  private static final class LoadedAfterAgent {
+    private static final String NAME = "io.fibry.simulation.agent.AgentAttacher$LoadedAfterAgent";
   }
 
   /** The program of the helper process, needed because a JVM may not attach an agent to itself. */
