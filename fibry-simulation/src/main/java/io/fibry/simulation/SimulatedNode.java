@@ -2,6 +2,7 @@ package io.fibry.simulation;
 
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
+import io.fibry.Handler;
 import io.fibry.simulation.io.Network;
 import io.fibry.simulation.io.NodeDisk;
 import io.fibry.simulation.run.FailureDomain;
@@ -52,10 +53,22 @@ public final class SimulatedNode {
    * starts are on this node, too. If the code throws an exception, the run fails.
    *
    * @param name the name of the thread
-   * @param code the code of the thread
+   * @param code the code of the thread, whose result is ignored
    * @return the thread
    */
   public Thread start(String name, Callable<?> code) {
+    Handler.Task task = Objects.requireNonNull(code, "code")::call;
+    return start(name, task);
+  }
+
+  /**
+   * Does the same as {@link #start(String, Callable)} for code that returns no value.
+   *
+   * @param name the name of the thread
+   * @param code the code of the thread
+   * @return the thread
+   */
+  public Thread start(String name, Handler.Task code) {
     requireNotCrashed();
     return run.startProgramThread(name, domain, code);
   }

@@ -1,6 +1,7 @@
 package io.fibry.simulation;
 
 import io.fibry.ActorScope;
+import io.fibry.Handler;
 import io.fibry.simulation.agent.AgentAttacher;
 import io.fibry.simulation.io.Network;
 import io.fibry.simulation.run.SimulatedClock;
@@ -142,10 +143,23 @@ public final class Simulation {
    * run waits until this thread has ended.
    *
    * @param name the name of the thread
-   * @param code the code of the client; an exception that it throws fails the run
+   * @param code the code of the client, whose result is ignored; an exception that it throws fails
+   * the run
    * @return the thread
    */
   public Thread client(String name, Callable<?> code) {
+    Handler.Task task = Objects.requireNonNull(code, "code")::call;
+    return client(name, task);
+  }
+
+  /**
+   * Does the same as {@link #client(String, Callable)} for code that returns no value.
+   *
+   * @param name the name of the thread
+   * @param code the code of the client; an exception that it throws fails the run
+   * @return the thread
+   */
+  public Thread client(String name, Handler.Task code) {
     var client = run.startProgramThread(name, run.outsideNodes, code);
     clients.add(client);
     return client;

@@ -97,13 +97,11 @@ class FailuresTest {
         leftFork.lock();
         sim.yieldPoint();
         rightFork.lock();
-        return null;
       });
       sim.client("second", () -> {
         rightFork.lock();
         sim.yieldPoint();
         leftFork.lock();
-        return null;
       });
       sim.join();
     });

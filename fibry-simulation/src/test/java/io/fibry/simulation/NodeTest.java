@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.AskTimeoutException;
+import io.fibry.Handler;
 import io.fibry.Request;
 import io.fibry.durable.Durable;
 import io.fibry.store.Store;
@@ -21,6 +22,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
@@ -205,22 +207,49 @@ class NodeTest {
   }
 
   @Test
+  @Promise("29.16")
+  void threadsOfClientsAndNodesRunCodeWithAndWithoutValue() {
+    simulate(sim -> {
+      var ran = new ArrayList<String>();
+      sim.client("value", () -> ran.add("value"));
+      sim.client("none", () -> {
+        ran.add("none");
+      });
+      sim.node("one").start("value of node", () -> ran.add("value of node")).join();
+      sim.node("two").start("none of node", () -> {
+        ran.add("none of node");
+      }).join();
+      sim.join();
+      assertEquals(Set.of("value", "none", "value of node", "none of node"), Set.copyOf(ran));
+      Callable<String> noClient = null;
+      Handler.Task noTask = null;
+      assertEquals("code", assertThrows(NullPointerException.class, () -> sim.client("null", noClient)).getMessage());
+      assertEquals("code", assertThrows(NullPointerException.class, () -> sim.client("null", noTask)).getMessage());
+    });
+
+    for (var program : List.<Simulation.Program>of(sim -> sim.client("writer", () -> failWithoutValue()),
+        sim -> sim.node("one").start("writer", () -> failWithoutValue()))) {
+      var failure = assertThrows(SimulationFailure.class, () -> simulate(program));
+      assertTrue(failure.getMessage().contains("java.io.IOException: no ink"), failure.getMessage());
+    }
+  }
+
+  private static void failWithoutValue() throws IOException {
+    throw new IOException("no ink");
+  }
+
+  @Test
   void leftoverThreadIsReportedUnlessItsNodeCrashed() {
     simulate(sim -> {
       var node = sim.node("one");
       node.openScope("scope").named("actor").newActor((String message) -> {}).sendMessage("hello");
-      node.start("program", () -> {
-        Thread.sleep(Duration.ofDays(1));
-        return null;
-      });
+      node.start("program", () -> Thread.sleep(Duration.ofDays(1)));
       Thread.sleep(1);
       node.crash();
     });
 
-    var failure = assertThrows(SimulationFailure.class, () -> simulate(sim -> sim.node("one").start("program", () -> {
-      Thread.sleep(Duration.ofDays(1));
-      return null;
-    })));
+    var failure = assertThrows(SimulationFailure.class,
+        () -> simulate(sim -> sim.node("one").start("program", () -> Thread.sleep(Duration.ofDays(1)))));
     assertTrue(failure.getMessage().contains("threads were left\n  program at "), failure.getMessage());
   }
 

@@ -1,5 +1,6 @@
 package io.fibry.simulation.run;
 
+import io.fibry.Handler;
 import io.fibry.simulation.tap.MachineLookup;
 import io.fibry.simulation.tap.RandomTap;
 import io.fibry.simulation.tap.SimulatedMachine;
@@ -9,7 +10,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.TreeSet;
-import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
@@ -194,11 +194,11 @@ public final class SimulationRun implements SimulatedMachine, MailboxLimiter {
   }
 
   /** Starts a thread of the program. An exception that it throws fails the run. */
-  public Thread startProgramThread(String name, FailureDomain domain, Callable<?> code) {
+  public Thread startProgramThread(String name, FailureDomain domain, Handler.Task code) {
     Objects.requireNonNull(code, "code");
     return start(Objects.requireNonNull(name, "name"), domain, () -> {
       try {
-        code.call();
+        code.run();
       } catch (Throwable thrown) {
         fail(RunFailure.ofException(thrown));
       }
