@@ -405,7 +405,7 @@ abstract class PlainQueue implements Rescuable {
     return lasting;
   }
 
-  /** Returns whether the first node or entry expires after the second, or does not expire. */
+  /** Returns whether the second of two nodes or entries expires, and before the first. */
   protected static boolean expiresLater(Object first, Object second) {
     var firstDeadline = deadline(first);
     var secondDeadline = deadline(second);
