@@ -2,7 +2,6 @@ package io.fibry.examples;
 
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
-import io.fibry.Handler;
 import io.fibry.net.ErrorBody;
 import io.fibry.net.HttpException;
 import io.fibry.net.HttpExchange;
@@ -10,24 +9,16 @@ import io.fibry.net.HttpRoutes;
 import io.fibry.net.HttpServer;
 import io.fibry.stereotype.Stereotypes;
 import java.net.HttpURLConnection;
-import java.net.InetAddress;
 import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Map;
 import java.util.NoSuchElementException;
 import java.util.Optional;
-import java.util.concurrent.ConcurrentHashMap;
 
-/**
- * An HTTP API with users, a part for administrators, errors in JSON, a time limit, and a limit for
- * each client.
- */
+/** An HTTP API with users, a part for administrators, errors in JSON, and a time limit. */
 class OrderApi {
   record User(String name, boolean isAdmin) {}
-
-  private static final int MAX_AT_WORK = 10; // requests of one client
-
   private static final Map<String, User> USERS =
       Map.of("Bearer ada-token", new User("ada", false), "Bearer bob-token", new User("bob", true));
 
@@ -51,23 +42,8 @@ class OrderApi {
       if (user.isEmpty()) exchange.header("WWW-Authenticate", "Bearer");
       exchange.attribute(User.class, user.orElseThrow(() -> new HttpException(401, "who are you?")));
       next.run();
-    }).intercept(limitOfClient()).onFailure(NoSuchElementException.class, 404).withTimeLimit(Duration.ofSeconds(2))
+    }).onFailure(NoSuchElementException.class, 404).withTimeLimit(Duration.ofSeconds(2))
         .onFailure(NumberFormatException.class, 400, failure -> "no number").withErrorBody(ErrorBody.problemDetails());
-  }
-
-  /** Refuses the request of a client that has too many requests at work. */
-  static Handler.Interceptor<HttpExchange> limitOfClient() {
-    var atWork = new ConcurrentHashMap<InetAddress, Integer>();
-    return (exchange, next) -> {
-      var client = exchange.remoteAddress().getAddress();
-      try {
-        if (atWork.merge(client, 1, Integer::sum) > MAX_AT_WORK)
-          throw new HttpException(429, "at most " + MAX_AT_WORK + " requests at the same time");
-        next.run();
-      } finally {
-        atWork.computeIfPresent(client, (address, count) -> count == 1 ? null : count - 1);
-      }
-    };
   }
 
   private static User user(HttpExchange exchange) {

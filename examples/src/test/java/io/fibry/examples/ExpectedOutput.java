@@ -173,6 +173,7 @@ final class ExpectedOutput {
       Map.entry("Crash", "stored: book, hat\nmessages kept, too: book, lamp, pen, hat"),
       Map.entry("HttpToActor", "order 1\norder 2\ndata: sold: hat\ndata: sold: shoes"),
       Map.entry("OrderApi", "Unauthorized"),
+      Map.entry("ClientLimit", "the report; 429"),
       Map.entry("ManyActors", "10000 actors wait for work\n10000 have answered"),
       Map.entry("ContextSwitch", "500 requests between threads: # ms\n500 requests between fibers: # ms")));
 

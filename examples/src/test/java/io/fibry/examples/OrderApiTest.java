@@ -2,17 +2,11 @@ package io.fibry.examples;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.fibry.net.HttpRoutes;
 import io.fibry.test.FibryExtension;
 import io.fibry.test.TestScope;
 import io.fibry.test.TestServer;
 import io.fibry.test.TestServer.TestRequest;
-import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.Future;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -55,21 +49,5 @@ class OrderApiTest {
     }
     var unknown = send("eve", "GET /orders/1", "");
     assertEquals("401 Bearer", unknown.status() + " " + unknown.header("WWW-Authenticate").orElseThrow());
-  }
-
-  @Test
-  void eleventhRequestOfClientAtSameTimeIsRefused(TestScope scope) {
-    var gate = new CountDownLatch(1);
-    var slow = TestServer.open(scope, HttpRoutes.none().text("GET /", exchange -> {
-      gate.await();
-      return "done";
-    }).intercept(OrderApi.limitOfClient()));
-    var responses = Stream.generate(() -> slow.sendLater(TestRequest.of("GET /"))).limit(11).toList();
-
-    CompletableFuture.anyOf(responses.toArray(CompletableFuture[]::new)).join();
-    assertEquals(List.of(429), responses.stream().filter(Future::isDone).map(r -> r.join().status()).toList());
-    gate.countDown();
-    assertEquals(10, responses.stream().filter(response -> response.join().status() == 200).count());
-    assertEquals(200, slow.send(TestRequest.of("GET /")).status());
   }
 }
