@@ -379,8 +379,9 @@ const isOld = row => row.waiting > 0 && row.oldestMillis >= 1000;
 const waiting = row => number(row.waiting) + (isOld(row) ? ' · ≥ ' + duration(row.oldestMillis) : '');
 /** Returns the cell of a count since the start, which is marked if it has risen within the last minute. */
 const recentCount = (count, isRecent, isBad = true) =>
-  dim((isRecent ? isBad ? '▲ ' : '△ ' : '') + short(count), count === 0, isRecent ? isBad ? ' bad' : ' warn' : '');
-const short = count => count < 100_000 ? number(count) : brief.format(count);
+  dim((isRecent ? isBad ? '▲ ' : '△ ' : '') + short(count, isRecent), count === 0, isRecent ? isBad ? ' bad' : ' warn' : '');
+/** Returns a count that fits its cell; a marked count is bold, and has less space. */
+const short = (count, isMarked = false) => count < (isMarked ? 10_000 : 100_000) ? number(count) : brief.format(count);
 const hasLost = row => row.refusedRecently + row.droppedRecently > 0;
 const lost = row => row.refused + row.dropped;
 const lostText = row => `${number(row.refused)} refused · ${number(row.dropped)} dropped`;
