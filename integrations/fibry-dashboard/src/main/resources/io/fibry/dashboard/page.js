@@ -710,12 +710,16 @@ function exchangeText(exchange, isAtWork) {
     + ` · ${exchange.connection}` + (exchange.awaits ? ` · waits for '${exchange.awaits}'` : '') + (call ? ' · at ' + call : '');
 }
 
-/** Returns the elements for the exchanges of a route at work, and for the longest that were seen within the last minute. */
-function exchangeElements(route, found) {
+/**
+ * Returns the elements for the exchanges of a route at work, and for the longest that were seen within the last minute.
+ * The times of all successes come before them if the route is slow.
+ */
+function exchangeElements(route, found, isSlow) {
   const rows = [...found.atWork.map(exchange => exchangeText(exchange, true)), ...found.seen.map(exchange => exchangeText(exchange, false))];
   const times = route?.p99Range && route.p99Range[0] !== null
     ? [made('p', '', `99 % of the recent successes within ${span(route.p99Range)}, the longest ${maximum(route.maxRange)}`)] : [];
-  return [...times, ...(rows.length ? rows.map(text => made('p', '', text)) : [made('p', 'muted', 'no exchange is at work')])];
+  const elements = rows.length ? rows.map(text => made('p', '', text)) : [made('p', 'muted', 'no exchange is at work')];
+  return isSlow ? [...times, ...elements] : [...elements, ...times];
 }
 
 /** Shows the exchanges of a route, and its last failures: of the statuses 503, 504, and others of 500 or above. */
@@ -726,8 +730,11 @@ function showRoute(wanted, found) {
     .find(other => other.route === wanted.route);
   const counts = route ? `${number(route.serverErrors)} 5xx · ${number(route.unavailable)} 503 · ${number(route.timedOut)} 504` : '';
   set(byId('details-state'), [wanted.panel, route?.problems ? routeMark(route) + ' ' + routeProblems(route) : '', counts].filter(Boolean).join(' · '));
-  const isSlow = ['slow', 'stuck'].some(problem => route?.problems?.includes(problem));
-  const said = JSON.stringify([found, isSlow, failures.map(isRecent), route?.p99Range, route?.maxRange]);
+  const hasAny = problems => problems.some(problem => route?.problems?.includes(problem));
+  const isSlow = hasAny(['slow', 'stuck']);
+  // the stack of a timeout is of the asker; the exchange names the actor that did not reply
+  const isLate = isSlow || hasAny(['timing out', 'failing']) && found.atWork.length + found.seen.length > 0;
+  const said = JSON.stringify([found, isSlow, isLate, failures.map(isRecent), route?.p99Range, route?.maxRange]);
   if (byId('route-failures').dataset.said === said) return; // so that selected text stays selected
   byId('route-failures').dataset.said = said;
   const elementsOf = shown => shown.flatMap(failure => {
@@ -741,8 +748,8 @@ function showRoute(wanted, found) {
     return [made('p', isRecent(failure) ? 'bad' : 'muted', text), stack];
   });
   const recent = elementsOf(failures.filter(isRecent));
-  const exchanges = exchangeElements(route, found);
-  byId('route-failures').replaceChildren(...(isSlow ? [...exchanges, ...recent] : [...recent, ...exchanges]),
+  const exchanges = exchangeElements(route, found, isSlow);
+  byId('route-failures').replaceChildren(...(isLate ? [...exchanges, ...recent] : [...recent, ...exchanges]),
     ...elementsOf(failures.filter(failure => !isRecent(failure))),
     ...(failures.length ? [] : [made('p', 'muted', 'no exception has caused a status of 500 or above')]));
   if (failures.length && !statistics.texts) byId('route-failures').append(made('p', 'muted', HIDDEN_TEXTS));

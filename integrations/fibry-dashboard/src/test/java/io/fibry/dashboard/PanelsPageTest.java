@@ -225,7 +225,7 @@ class PanelsPageTest extends PageFixture {
   }
 
   @Test
-  void detailsOfSlowRouteBeginWithItsExchangesAndOldFailureIsNotRed() throws Exception {
+  void detailsOfLateRouteBeginWithItsExchangesAndOldFailureIsNotRed() throws Exception {
     show();
 
     // in one script, because the server sends a snapshot each second
@@ -237,14 +237,27 @@ class PanelsPageTest extends PageFixture {
         + "millis: 2400, time: 0, stack}], failures: [{...failure, time: statistics.time - 59000}, {...failure, "
         + "time: statistics.time - 200000}].map(f => ({...f, time: new Date(f.time).toISOString()}))}), "
         + "[...byId('route-failures').querySelectorAll('p')].map(p => p.className + ':' + p.innerText)); "
-        + "const slow = shown(); route.problems = ['timing out']; return [...slow, shown()[0]].join('\\n'); })()");
+        + "return ['slow', 'timing out', 'failing', 'unavailable'].flatMap((problem, i) => (route.problems = [problem], "
+        + "i ? shown()[0] : shown())).join('\\n'); })()");
     assertEquals(":99 % of the recent successes within 1–2.5 s, the longest ≤ 2.5 s|"
         + ":at work for 1.3 s · web/7 · waits for 'stock' · at Shop.ask(Shop.java:55)|"
         + ":seen at work for 2.4 s at TIME · web/2 · at Shop.ask(Shop.java:55)|"
         + "bad:last 504 at TIME: E · at Shop.ask(Shop.java:55)|muted:last 504 at TIME: E · at Shop.ask(Shop.java:55)|"
         + "muted:Texts of exceptions are hidden; the option withMessageContents() shows them.|"
+        + ":at work for 1.3 s · web/7 · waits for 'stock' · at Shop.ask(Shop.java:55)|".repeat(2)
         + "bad:last 504 at TIME: E · at Shop.ask(Shop.java:55)",
         texts.replaceAll("([0-9]{4}-[-0-9]+ )?[0-9]{2}:[0-9]{2}:[0-9]{2}", "TIME").replace('\n', '|'));
+  }
+
+  @Test
+  void detailsOfTimedOutRouteWithoutExchangesBeginWithItsFailure() throws Exception {
+    show();
+
+    // in one script, because the server sends a snapshot each second
+    assertEquals("bad,", chromium.value("(() => { const route = statistics.panels[0].routes[0]; route.problems = "
+        + "['timing out']; selected = {panel: 'api', route: route.route}; showRoute(selected, {atWork: [], seen: [], "
+        + "failures: [{status: 504, type: 'E', stack: [], time: new Date(statistics.time).toISOString()}]}); "
+        + "return [...byId('route-failures').children].slice(0, 2).map(e => e.className); })()"));
   }
 
   @Test
