@@ -7,7 +7,9 @@ const byId = id => document.getElementById(id);
 const whole = new Intl.NumberFormat('en');
 const tenths = new Intl.NumberFormat('en', {minimumFractionDigits: 1, maximumFractionDigits: 1});
 const number = value => whole.format(value);
-const rate = value => value === null ? '–' : value >= 1000 ? whole.format(Math.round(value)) : tenths.format(value);
+const oneDigit = new Intl.NumberFormat('en', {maximumSignificantDigits: 1});
+const rate = value => value === null ? '–' : value >= 1000 ? whole.format(Math.round(value))
+  : value > 0 && value < 0.1 ? oneDigit.format(value) : tenths.format(value);
 
 function made(kind, className = '', text = '') {
   const element = document.createElement(kind);

@@ -201,6 +201,16 @@ class ActorsPageTest extends PageFixture {
         + "document.querySelector('tr.selected')))"));
   }
 
+  @Test
+  void smallRatesAreShownWithOneDigit() throws Exception {
+    show();
+
+    assertEquals("– 0.0 0.02 0.1 0.2 1,235", chromium.value("[null, 0, 1 / 60, 0.0999, 0.15, 1234.5].map(rate)"
+        + ".join(' ')"));
+    assertEquals("≤ 0.02", chromium.value("(showCharts([], [{time: 0, lost: 0, failed: 0, waiting: 0}, {time: 60000, "
+        + "lost: 0, failed: 1, waiting: 0}]), charts[1].range.innerText.slice(0, 6))"));
+  }
+
   @ParameterizedTest
   @CsvSource({"1200, 1600", "1600, 1000", "390, 844", "680, 900", "681, 900", "1020, 900", "2300, 1200"})
   void noTileIsAloneInItsRow(int width, int height) throws Exception {
