@@ -54,14 +54,16 @@ record RouteTrend(RouteStats older, long olderNanos, RouteStats newer, long newe
    * The last sample that saw a problem happen.
    *
    * @param nanos the time since this sample, at most {@link ActorTrend#LONG_AGO}
+   * @param activeNanos the same without pauses of the process
    * @param laterResponses the responses since this sample
    */
-  record LastSeen(long nanos, long laterResponses) {
-    static final LastSeen NEVER = new LastSeen(ActorTrend.LONG_AGO, 0);
-    static final LastSeen NOW = new LastSeen(0, 0);
+  record LastSeen(long nanos, long activeNanos, long laterResponses) {
+    static final LastSeen NEVER = new LastSeen(ActorTrend.LONG_AGO, ActorTrend.LONG_AGO, 0);
+    static final LastSeen NOW = new LastSeen(0, 0, 0);
 
-    LastSeen next(boolean hasHappened, long elapsedNanos, long responses) {
+    LastSeen next(boolean hasHappened, long elapsedNanos, long pausedNanos, long responses) {
       return new LastSeen(ActorTrend.since(hasHappened, nanos, elapsedNanos),
+          ActorTrend.since(hasHappened, activeNanos, elapsedNanos - pausedNanos),
           hasHappened ? 0 : laterResponses + responses);
     }
   }
@@ -106,7 +108,7 @@ record RouteTrend(RouteStats older, long olderNanos, RouteStats newer, long newe
       case STUCK -> isStuck(nextWork, limits);
       case SLOW -> slowCount > 0;
       default -> count(next, problem) > count(stats, problem);
-    }, elapsedNanos, next.answered() - stats.answered())));
+    }, elapsedNanos, pauses.pausedNanos(elapsedNanos), next.answered() - stats.answered())));
     var trend = newerNanos + elapsedNanos < PERIOD_NANOS
         ? new RouteTrend(older, olderNanos + elapsedNanos, newer, newerNanos + elapsedNanos, next, nextSlow,
             nextWork, nextSeen, failureTimes, problems)
@@ -118,7 +120,7 @@ record RouteTrend(RouteStats older, long olderNanos, RouteStats newer, long newe
   private RouteTrend withProblems(RouteLimits limits, long elapsedNanos) {
     return new RouteTrend(older, olderNanos, newer, newerNanos, stats, slow, work, seen, failureTimes,
         problems.next(presentProblems(limits), elapsedNanos, problem -> problem == RouteProblem.STUCK
-            || sinceSeen(problem) < ActorProblem.RECENT_NANOS));
+            || lastSeen(problem).nanos < ActorProblem.RECENT_NANOS));
   }
 
   /**
@@ -132,15 +134,20 @@ record RouteTrend(RouteStats older, long olderNanos, RouteStats newer, long newe
         : new RouteTrend(older, olderNanos, newer, newerNanos, stats, slow, work, seen, times, problems);
   }
 
-  /** Returns the time since a sample saw the problem happen. */
-  private long sinceSeen(RouteProblem problem) {
-    long nanos = seen.get(problem).nanos;
-    return problem == RouteProblem.SLOW ? Math.min(nanos, seen.get(RouteProblem.STUCK).nanos) : nanos;
+  /** Returns the last sample that saw the problem happen. A stuck route was slow. */
+  private LastSeen lastSeen(RouteProblem problem) {
+    var last = seen.get(problem);
+    var stuck = seen.get(RouteProblem.STUCK);
+    return problem == RouteProblem.SLOW && stuck.nanos < last.nanos ? stuck : last;
   }
 
-  /** Returns whether the route has responded without the problem for half a minute. */
+  /**
+   * Returns whether the route has responded without the problem for half a minute, without pauses
+   * of the process.
+   */
   private boolean isOver(RouteProblem problem) {
-    return !problem.isState() && sinceSeen(problem) >= OVER_NANOS && seen.get(problem).laterResponses > 0;
+    var last = lastSeen(problem);
+    return !problem.isState() && last.activeNanos >= OVER_NANOS && last.laterResponses > 0;
   }
 
   /** Returns how many responses had a problem since the server was opened. */
@@ -243,11 +250,12 @@ record RouteTrend(RouteStats older, long olderNanos, RouteStats newer, long newe
         millis(recent, 0.5), "p50Range", range(recent, 0.5), "p99Millis", millis(recent, 0.99), "p99Range",
         range(recent, 0.99), "maxRange", range(recent, 1), "openWebSockets", stats.openWebSockets());
     var over = new LinkedHashMap<RouteProblem, Object>();
-    for (var problem : problems.list()) if (isOver(problem)) over.put(problem, sinceSeen(problem) / 1_000_000);
+    for (var problem : problems.list())
+      if (isOver(problem)) over.put(problem, lastSeen(problem).activeNanos / 1_000_000);
     problems.addTo(map, over);
     var last = new LinkedHashMap<RouteProblem, Object>();
     for (var problem : problems.list())
-      if (!problem.isState()) last.put(problem, sinceSeen(problem) / 1_000_000);
+      if (!problem.isState()) last.put(problem, lastSeen(problem).nanos / 1_000_000);
     if (!last.isEmpty()) map.put("lastMillisAgo", last);
     var exact = new LinkedHashMap<RouteProblem, Object>();
     for (var problem : problems.list())

@@ -261,6 +261,20 @@ class RouteTrendTest {
   }
 
   @Test
+  void pauseOfProcessIsNoTimeWithoutError() {
+    var clock = new StoppableClock();
+    var pauses = new ProcessPauses(clock);
+    var trend = next(first(stats(0, 0, 0, 0)), stats(100, 0, 1, 0), SECOND);
+    clock.stop(Duration.ofSeconds(20)); // the first of them until the next beat
+    trend = trend.next(stats(101, 0, 1, 0), RouteWork.NONE, LIMITS, pauses.observe(), 20 * SECOND);
+    for (int second = 1; second < 40; second++) {
+      assertEquals(second < 30 ? "null" : "{failing=" + 1_000 * second + "}", "" + trend.asMap().get("endedMillisAgo"));
+      assertEquals("{failing=" + 1_000 * (second + 19) + "}", "" + trend.asMap().get("lastMillisAgo"));
+      trend = next(trend, stats(101 + second, 0, 1, 0), SECOND);
+    }
+  }
+
+  @Test
   void failuresAfterPauseOfProcessAreProblem() {
     var clock = new StoppableClock();
     var pauses = new ProcessPauses(clock);
