@@ -5,8 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The recent rises of two counts of an actor, from its last event on for one minute. Both are
- * counted since the oldest of up to eight base lines, which are nine to ten seconds apart.
+ * The recent rises of two counts of an actor or route, from its last event on for one minute. Both
+ * are counted since the oldest of up to eight base lines, which are nine to ten seconds apart.
  * The rises are of the last 60 to 70 seconds, plus a sample if samples are rarer, and include the
  * last event. So a count that stays as high does not fall to its half when a base line is replaced.
  * Immutable.
@@ -19,7 +19,7 @@ record RecentCounts(List<BaseLine> baseLines, long nanos, long sinceNanos) {
   private static final long PERIOD_NANOS = Duration.ofMinutes(1).toNanos();
   /** Less than ten seconds, so that the tenth snapshot sets a base line even if it is early. */
   private static final long DISTANCE_NANOS = Duration.ofSeconds(10).toNanos() * 9 / 10;
-  /** Shared by all actors without an event within the last minute. */
+  /** Shared by all actors and routes without an event within the last minute. */
   static final RecentCounts NONE = new RecentCounts(List.of(), 0, ActorProblem.RECENT_NANOS);
 
   /** The counts at one moment. */

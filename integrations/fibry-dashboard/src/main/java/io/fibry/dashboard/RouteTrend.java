@@ -30,12 +30,14 @@ import java.util.Map;
  * @param work the exchanges at work
  * @param seen when a sample last saw each problem happen: an exchange at work for the handling
  * limit, or a higher count of errors or slow successes
+ * @param recent how often each problem has happened recently, and beside it the responses that it
+ * may have: all, or only the successes for slow ones. Has only problems of the last minute
  * @param failureTimes the exact times of the last failures
  * @param problems the problems that the page shows
  */
 record RouteTrend(RouteStats older, long olderNanos, RouteStats newer, long newerNanos, RouteStats stats,
-    SlowCounts slow, RouteWork work, Map<RouteProblem, LastSeen> seen, FailureTimes failureTimes,
-    HeldProblems<RouteProblem> problems) {
+    SlowCounts slow, RouteWork work, Map<RouteProblem, LastSeen> seen, Map<RouteProblem, RecentCounts> recent,
+    FailureTimes failureTimes, HeldProblems<RouteProblem> problems) {
   private static final long PERIOD_NANOS = Duration.ofSeconds(30).toNanos();
   /** Longer than the time between two errors of a route that fails every 20 seconds. */
   private static final long OVER_NANOS = Duration.ofSeconds(30).toNanos();
@@ -94,7 +96,7 @@ record RouteTrend(RouteStats older, long olderNanos, RouteStats newer, long newe
     var seen = new EnumMap<RouteProblem, LastSeen>(RouteProblem.class);
     for (var problem : RouteProblem.values()) seen.put(problem, LastSeen.NEVER);
     if (isStuck(work, limits)) seen.put(RouteProblem.STUCK, LastSeen.NOW);
-    return new RouteTrend(stats, 0, stats, 0, stats, SlowCounts.NONE, work, seen, FailureTimes.NONE,
+    return new RouteTrend(stats, 0, stats, 0, stats, SlowCounts.NONE, work, seen, Map.of(), FailureTimes.NONE,
         HeldProblems.none())
         .withProblems(limits, 0);
   }
@@ -109,16 +111,37 @@ record RouteTrend(RouteStats older, long olderNanos, RouteStats newer, long newe
       case SLOW -> slowCount > 0;
       default -> count(next, problem) > count(stats, problem);
     }, elapsedNanos, pauses.pausedNanos(elapsedNanos), next.answered() - stats.answered())));
+    var nextRecent = nextRecent(next, nextSlow, elapsedNanos);
     var trend = newerNanos + elapsedNanos < PERIOD_NANOS
         ? new RouteTrend(older, olderNanos + elapsedNanos, newer, newerNanos + elapsedNanos, next, nextSlow,
-            nextWork, nextSeen, failureTimes, problems)
+            nextWork, nextSeen, nextRecent, failureTimes, problems)
         : new RouteTrend(newer, newerNanos + elapsedNanos, next, 0, next, nextSlow.withNewBaseLine(), nextWork,
-            nextSeen, failureTimes, problems);
+            nextSeen, nextRecent, failureTimes, problems);
     return trend.withProblems(limits, elapsedNanos);
   }
 
+  private Map<RouteProblem, RecentCounts> nextRecent(RouteStats next, SlowCounts nextSlow, long elapsedNanos) {
+    var nextRecent = new EnumMap<RouteProblem, RecentCounts>(RouteProblem.class);
+    for (var problem : RouteProblem.values()) {
+      var counts = recent.getOrDefault(problem, RecentCounts.NONE).next(events(stats, slow, problem),
+          candidates(stats, problem), events(next, nextSlow, problem), candidates(next, problem), elapsedNanos);
+      if (counts.isRecent()) nextRecent.put(problem, counts);
+    }
+    return nextRecent.isEmpty() ? Map.of() : nextRecent; // most routes
+  }
+
+  /** Returns how often a problem has happened, of the responses that may have it. */
+  private static long events(RouteStats stats, SlowCounts slow, RouteProblem problem) {
+    return problem == RouteProblem.SLOW ? slow.now : count(stats, problem);
+  }
+
+  /** Returns how many responses may have a problem since the server was opened. */
+  private static long candidates(RouteStats stats, RouteProblem problem) {
+    return problem == RouteProblem.SLOW ? stats.successTimes().count() : stats.answered();
+  }
+
   private RouteTrend withProblems(RouteLimits limits, long elapsedNanos) {
-    return new RouteTrend(older, olderNanos, newer, newerNanos, stats, slow, work, seen, failureTimes,
+    return new RouteTrend(older, olderNanos, newer, newerNanos, stats, slow, work, seen, recent, failureTimes,
         problems.next(presentProblems(limits), elapsedNanos, problem -> problem == RouteProblem.STUCK
             || lastSeen(problem).nanos < ActorProblem.RECENT_NANOS));
   }
@@ -131,7 +154,7 @@ record RouteTrend(RouteStats older, long olderNanos, RouteStats newer, long newe
   RouteTrend withFailures(List<RouteFailure> failures) {
     var times = failureTimes.next(failures, problem -> seen.get(problem).nanos == 0);
     return times == failureTimes ? this
-        : new RouteTrend(older, olderNanos, newer, newerNanos, stats, slow, work, seen, times, problems);
+        : new RouteTrend(older, olderNanos, newer, newerNanos, stats, slow, work, seen, recent, times, problems);
   }
 
   /** Returns the last sample that saw the problem happen. A stuck route was slow. */
@@ -261,6 +284,16 @@ record RouteTrend(RouteStats older, long olderNanos, RouteStats newer, long newe
     for (var problem : problems.list())
       if (failureTimes.last().containsKey(problem)) exact.put(problem, failureTimes.last().get(problem));
     if (!exact.isEmpty()) map.put("lastAt", exact);
+    var counts = new LinkedHashMap<RouteProblem, Object>();
+    for (var problem : problems.list())
+      if (this.recent.containsKey(problem) && !isOver(problem)) counts.put(problem, recentMap(problem));
+    if (!counts.isEmpty()) map.put("recent", counts);
     return map;
+  }
+
+  private Map<String, Object> recentMap(RouteProblem problem) {
+    var counts = recent.get(problem);
+    return JsonText.object("count", counts.events(events(stats, slow, problem)), "of",
+        counts.others(candidates(stats, problem)), "inMillis", counts.periodMillis());
   }
 }

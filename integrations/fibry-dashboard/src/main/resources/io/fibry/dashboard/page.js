@@ -236,21 +236,47 @@ function actorAlarms(data) {
   });
 }
 
-/** Returns an item for each route with problems, the most urgent first, and of equal ones the busiest. Routes whose problems are over come last. */
+const presentProblems = route => (route.problems ?? []).filter(problem => !isOver(route, problem));
+/** The urgency of the problems of routes. A client whose request fails does not care about the status. */
+const ROUTE_RANKS = {stuck: 0, failing: 1, 'timing out': 1, unavailable: 1, slow: 2};
+const MAX_RANK = 3; // of a route whose problems are over
+/** Returns the most urgent rank of a route, the highest recent share of responses with a problem of this rank, and how busy the route is. */
+function routeRank(route) {
+  const present = presentProblems(route);
+  const rank = Math.min(MAX_RANK, ...present.map(problem => ROUTE_RANKS[problem]));
+  const percents = present.filter(problem => ROUTE_RANKS[problem] === rank && route.recent?.[problem]?.of)
+    .map(problem => 100 * route.recent[problem].count / route.recent[problem].of);
+  const percent = Math.max(0, ...percents);
+  return [rank, -(percent < 10 ? Math.floor(percent) : Math.floor(percent / 10) * 10), -magnitude(route.perSecond ?? 0)];
+}
+/**
+ * Compares routes: first the most urgent problem, then the highest share, then the busiest. The steps of shares and rates
+ * are coarse, so that rows keep their places. Routes without problems come last, in their own order.
+ */
+function byRouteProblem(a, b) {
+  if (!a.problems || !b.problems) return !a.problems - !b.problems;
+  const [one, other] = [routeRank(a), routeRank(b)];
+  return one[0] - other[0] || one[1] - other[1] || one[2] - other[2];
+}
+/** Returns how many of the recent responses had a problem, such as "60 of 60 in 70 s" after a mark; an empty text if it is not known. */
+const shareOf = (panel, route, problem, mark) => {
+  const recent = route.recent?.[problem];
+  return recent?.count ? mark + steadyText([panel, route.route, problem].join('\n'), `${number(recent.count)} of ${number(recent.of)}${within(recent.inMillis)}`) : '';
+};
+
+/** Returns an item for each route with problems, the worst first. Routes whose problems are over come last. */
 function routeAlarms(panels) {
   const routes = panels.flatMap(panel => (panel.routes ?? []).filter(route => route.problems).map(route => ({panel, route})));
-  const present = route => route.problems.filter(problem => !isOver(route, problem));
-  const rankOf = ({route}) => present(route).length ? ROUTE_PROBLEMS.indexOf(present(route)[0]) : ROUTE_PROBLEMS.length;
-  routes.sort((a, b) => rankOf(a) - rankOf(b) || b.route.perSecond - a.route.perSecond);
+  routes.sort((a, b) => byRouteProblem(a.route, b.route));
   const items = routes.map(({panel, route}) => {
-    const [now, ended] = [present(route), route.problems.filter(problem => isOver(route, problem))];
-    const texts = [...now.length ? ['is ' + now.join(' and ')] : [], ...ended.map(problem => overText(route, problem))];
+    const [now, ended] = [presentProblems(route), route.problems.filter(problem => isOver(route, problem))];
+    const text = problem => (share => problem + (share && ` (${share})`))(shareOf(panel.title, route, problem, ''));
+    const texts = [...now.length ? ['is ' + now.map(text).join(' and ')] : [], ...ended.map(problem => overText(route, problem))];
     return {kind: now[0] ?? OVER + ended[0], parts: [{text: `${panel.title} ${route.route}`, place: {panel: panel.title, route: route.route}}, ' ' + texts.join(' and ')]};
   });
   const rest = items.slice(MAX_NAMES);
   return rest.length ? [...items.slice(0, MAX_NAMES), {kind: rest[0].kind, parts: [{...rest[0].parts[0], text: counted(rest.length, 'more route')}]}] : items;
 }
-const ROUTE_PROBLEMS = ['stuck', 'failing', 'timing out', 'unavailable', 'slow']; // the most urgent first
 
 const panelAlarms = panels => panels.filter(panel => panel.problems?.length).map(panel =>
   ({parts: [{text: panel.title, place: {panel: panel.title}}, ' is ' + panel.problems.join(' and ')]}));
@@ -731,7 +757,7 @@ function showRoute(wanted, found) {
   const route = statistics.panels.find(panel => panel.routes && panel.title === wanted.panel)?.routes
     .find(other => other.route === wanted.route);
   const counts = route ? `${number(route.serverErrors)} 5xx · ${number(route.unavailable)} 503 · ${number(route.timedOut)} 504` : '';
-  set(byId('details-state'), [wanted.panel, route?.problems ? routeMark(route) + ' ' + routeProblems(route) : '', counts].filter(Boolean).join(' · '));
+  set(byId('details-state'), [wanted.panel, route?.problems ? routeMark(route) + ' ' + routeProblems(wanted.panel, route) : '', counts].filter(Boolean).join(' · '));
   const hasAny = problems => problems.some(problem => route?.problems?.includes(problem));
   const isSlow = hasAny(['slow', 'stuck']);
   // the stack of a timeout is of the asker; the exchange names the actor that did not reply
@@ -916,9 +942,9 @@ function span([from, to]) {
 }
 const maximum = ([from, to]) => span(to === null ? [from, to] : [0, to]);
 const BUCKETS = 'Of responses with a status of 200 to 299. The server counts times in buckets, and the time lies between the bounds of its bucket.';
-/** Returns the problems of a route, each with the time of the last error, or when a slow response was seen last. */
-const routeProblems = route => route.problems.map(problem => problem !== 'stuck' && isOver(route, problem) ? overText(route, problem) + lastOf(route, problem) : timed([problem], route.route, route.endedMillisAgo, route.maxWorkMillis)
-  + lastOf(route, problem)).join(', ');
+/** Returns the problems of a route, each with its share and the time of the last error, or when a slow response was seen last. */
+const routeProblems = (panel, route) => route.problems.map(problem => (problem !== 'stuck' && isOver(route, problem) ? overText(route, problem)
+  : timed([problem], route.route, route.endedMillisAgo, route.maxWorkMillis) + shareOf(panel, route, problem, ': ')) + lastOf(route, problem)).join(', ');
 const lastOf = (route, problem) => route.lastMillisAgo?.[problem] === undefined ? ''
   : ` (${lastTime(route.lastAt?.[problem], route.route + problem, route.lastMillisAgo[problem])})`;
 /** Returns the style of a route: red, or gray if all its problems are over. */
@@ -931,7 +957,7 @@ const period = millis => millis < 10_000 ? 'the first seconds' : 'the last ' + (
   : millis < 120_000 ? Math.floor(millis / 10_000) * 10 + ' s' : duration(millis));
 const marked = (route, problem) => route.problems?.includes(problem) && !isOver(route, problem) ? 'bad' : '';
 const routeColumns = [
-  {title: 'Route', size: 'route', cell: route => [route.problems ? `${routeMark(route)} ${route.route} · ${routeProblems(route)}` : route.route, routeClass(route)]},
+  {title: 'Route', size: 'route', cell: (route, server) => [route.problems ? `${routeMark(route)} ${route.route} · ${routeProblems(server.title, route)}` : route.route, routeClass(route)]},
   {title: 'Per second', size: 'rate', cell: route => [rate(route.perSecond), route.perSecond ? '' : 'zero']},
   {title: 'At work', detail: true, size: 'work', hint: 'Exchanges whose handlers are at work, and for how long at least the first of them.',
     cell: route => [number(route.working) + (route.maxWorkMillis >= 1000 ? ' · ' + duration(route.maxWorkMillis) : ''),
@@ -1006,9 +1032,9 @@ function showServers(servers) {
     const table = scroll.firstChild;
     const body = table.tBodies[0];
     // a rare column, such as that of WebSockets, is hidden if it has only zeros
-    const hidden = routeColumns.map(column => column.rare && server.routes.every(route => column.cell(route)[1] === 'zero'));
+    const hidden = routeColumns.map(column => column.rare && server.routes.every(route => column.cell(route, server)[1] === 'zero'));
     hidden.forEach((isHidden, k) => table.tHead.rows[0].cells[k].hidden = isHidden);
-    server.routes.forEach((route, j) => {
+    server.routes.toSorted(byRouteProblem).forEach((route, j) => {
       if (!body.rows[j]) body.append(newRouteLine(false));
       hidden.forEach((isHidden, k) => body.rows[j].cells[k].hidden = isHidden);
       routeColumns.forEach((column, k) => {

@@ -86,6 +86,27 @@ class AlarmPageTest extends PageFixture {
   }
 
   @Test
+  void routeWithHighestShareOfErrorsIsFirst() throws Exception {
+    // a route that fails seldom, a route that always times out, and slow routes
+    var routes = "[['GET /seldom', 'failing', 12, 711], ['GET /slow', 'slow', 9, 9], ['GET /fine'], "
+        + "['GET /over', 'timing out', 60, 60, 40000], ['GET /always', 'timing out', 60, 60], "
+        + "['GET /half', 'unavailable', 30, 60], ['GET /busy', 'unavailable', 31, 60]]";
+    assertEquals("▲ api GET /always is timing out (60 of 60 in 70 s) · api GET /busy is unavailable (31 of 60 in 70 s)"
+        + " · api GET /half is unavailable (30 of 60 in 70 s) · api GET /seldom is failing (12 of 711 in 70 s)"
+        + " · api GET /slow is slow (9 of 9 in 70 s) · api GET /over has not timed out for 40 s|"
+        + "/always,/busy,/half,/seldom,/slow,/over,/fine|▲ GET /always · timing out: 60 of 60 in 70 s (last seen TIME)|"
+        + "△ GET /over · has not timed out for 40 s (last seen TIME)",
+        chromium.value("(" + routes
+            + ".map(([route, problem, count, of, over], i) => ({...statistics.panels[0].routes[0], "
+            + "route, perSecond: route === 'GET /busy' ? 9 : 1, ...problem ? {problems: [problem], recent: over ? {} : "
+            + "{[problem]: {count, of, inMillis: 61000}}, lastMillisAgo: {[problem]: 1000}, endedMillisAgo: over && "
+            + "{[problem]: over}} : {}})).forEach((route, i) => statistics.panels[0].routes[i] = route), showRowsOf([{}]), "
+            + "(rows => [" + ALARM_SCRIPT + ", rows.map(row => row.title.slice(4)), rows[0].cells[0].innerText, "
+            + "rows[5].cells[0].innerText].join('|'))([...document.querySelectorAll('.routes tbody tr')]))")
+            .replaceAll("last seen (20[-0-9]+ )?[0-9:]{8}", "last seen TIME"));
+  }
+
+  @Test
   void blockedActorIsNamedAtEndAndIsNoAlarm() throws Exception {
     assertEquals("▲ 1 stuck: stock · 1 growing: shop · 1 blocked: packer (waits for stock)|bad|"
         + "△ 1 blocked: packer (waits for stock)|warn|true|warn",
@@ -222,9 +243,10 @@ class AlarmPageTest extends PageFixture {
         + "false,false",
         texts.replaceFirst("GET /.", "A").replaceFirst("GET /.", "B").replaceFirst("(?<=△ api )GET /.", "A")
             .replaceFirst("GET /.", "B"));
-    assertEquals("has not timed out for 30 s (last 2026-01-02 03:04:05)", chromium.value("routeProblems({route: 'x', "
-        + "problems: ['timing out'], endedMillisAgo: {'timing out': 32000}, lastMillisAgo: {'timing out': 32000}, "
-        + "lastAt: {'timing out': '2026-01-02T03:04:05.9'}})"));
+    assertEquals("has not timed out for 30 s (last 2026-01-02 03:04:05)",
+        chromium.value("routeProblems('api', {route: 'x', "
+            + "problems: ['timing out'], endedMillisAgo: {'timing out': 32000}, lastMillisAgo: {'timing out': 32000}, "
+            + "lastAt: {'timing out': '2026-01-02T03:04:05.9'}})"));
   }
 
   @Test
@@ -295,7 +317,7 @@ class AlarmPageTest extends PageFixture {
 
   @Test
   void recentErrorOfRouteHasItsTime() throws Exception {
-    var text = chromium.value("routeProblems({route: 'x', problems: ['timing out', 'slow'], "
+    var text = chromium.value("routeProblems('api', {route: 'x', problems: ['timing out', 'slow'], "
         + "lastMillisAgo: {'timing out': 9000, slow: 3000}, lastAt: {'timing out': '2026-01-02T03:04:05.9Z'}})");
     assertTrue(text.matches("timing out \\(last 2026-01-0. ..:.4:05\\), slow \\(last seen (20[-0-9]+ )?[0-9:]{8}\\)"),
         text);

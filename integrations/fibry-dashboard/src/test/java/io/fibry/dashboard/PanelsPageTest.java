@@ -100,11 +100,11 @@ class PanelsPageTest extends PageFixture {
     // in one script, because the route is failing only for a time
     var texts = chromium.value("(show({...statistics, panels: statistics.panels.map(panel => panel.routes ? {...panel, "
         + "routes: panel.routes.map(route => ({...route, problems: route.serverErrors ? ['failing'] : undefined, "
-        + "lastMillisAgo: undefined}))} "
+        + "lastMillisAgo: undefined, recent: {failing: {count: 1, of: 1, inMillis: 9000}}}))} "
         + ": panel)}), [byId('alarm').innerText.replaceAll(statistics.panels[3].title, 'node'), document.title, "
         + "document.querySelector('.routes tbody .bad').innerText].join('|'))");
-    assertEquals("▲ node is without lease and disconnected · api GET /broken is failing|"
-        + "▲ app – Fibry dashboard|▲ GET /broken · failing", texts);
+    assertEquals("▲ node is without lease and disconnected · api GET /broken is failing (1 of 1 in 10 s)|"
+        + "▲ app – Fibry dashboard|▲ GET /broken · failing: 1 of 1 in 10 s", texts);
   }
 
   @Test

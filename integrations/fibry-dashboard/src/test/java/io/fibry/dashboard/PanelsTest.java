@@ -123,11 +123,12 @@ class PanelsTest {
           + "\"maxWorkMillis\":0,\"upgraded\":0,\"successful\":3,.*\"p50Millis\":[0-9.]+,"
           + "\"p50Range\":\\[[0-9.]+,[0-9.]+],\"p99Millis\":[0-9.]+,.*\"openWebSockets\":0},.*"), text);
       assertTrue(text.matches("(?s).*GET /broken\",[^}]*\"serverErrors\":1,\"timedOut\":0,\"unavailable\":0,[^}]*"
-          + "\"problems\":\\[\"failing\"],\"lastMillisAgo\":\\{\"failing\":0},\"lastAt\":\\{\"failing\":\"20[^\"]+\"}}.*"),
-          text);
+          + "\"problems\":\\[\"failing\"],\"lastMillisAgo\":\\{\"failing\":0},\"lastAt\":\\{\"failing\":\"20[^\"]+\"},"
+          + "\"recent\":\\{\"failing\":\\{\"count\":1,\"of\":1,\"inMillis\":2000}}}.*"), text);
       assertTrue(text.matches("(?s).*GET /busy\",[^}]*\"serverErrors\":0,\"timedOut\":0,\"unavailable\":1,[^}]*"
           + "\"problems\":\\[\"unavailable\"],\"lastMillisAgo\":\\{\"unavailable\":0},"
-          + "\"lastAt\":\\{\"unavailable\":\"20[^\"]+\"}}.*"), text);
+          + "\"lastAt\":\\{\"unavailable\":\"20[^\"]+\"},"
+          + "\"recent\":\\{\"unavailable\":\\{\"count\":1,\"of\":1,\"inMillis\":2000}}}.*"), text);
       var routes =
           Pattern.compile("\"route\":\"([^\"]+)\"").matcher(text).results().map(match -> match.group(1)).toList();
       assertEquals(List.of("GET /broken", "GET /busy", "GET /orders/{id}", "none"), routes); // problems come first

@@ -120,6 +120,31 @@ class RouteTrendTest {
   }
 
   @Test
+  void problemHasItsCountOfLastSixtyToSeventySeconds() {
+    var trend = first(stats(0, 0, 0, 0));
+    assertEquals(null, trend.asMap().get("recent"));
+    for (int second = 1; second <= 300; second++) { // two responses a second, and one of them fails
+      trend = next(trend, stats(2 * second, 0, second, 0), SECOND);
+      var recent = (Map<?, ?>) ((Map<?, ?>) trend.asMap().get("recent")).get(RouteProblem.FAILING);
+      long count = (Long) recent.get("count");
+      assertEquals(List.of(2 * count, 1_000 * count), List.of(recent.get("of"), recent.get("inMillis")));
+      if (second >= 60 && (count < 60 || count > 70)) assertEquals("60 to 70", "" + count);
+    }
+    for (int second = 1; second < 60; second++) {
+      trend = next(trend, stats(600 + second, 0, 300, 0), SECOND);
+      assertEquals(second >= 30, trend.asMap().get("recent") == null, "without an error for " + second + " s");
+    }
+  }
+
+  @Test
+  void countOfSlowSuccessesIsOfSuccesses() {
+    assertEquals("{slow={count=3, of=9, inMillis=1000}}",
+        "" + next(first(times(0, 0, 0, 0)), times(6, 2, 1, 0), SECOND).asMap().get("recent"));
+    assertEquals("{timing out={count=3, of=3, inMillis=1000}}",
+        "" + next(first(timedOut(0)), timedOut(3), SECOND).asMap().get("recent"));
+  }
+
+  @Test
   void errorIsProblemForOneMinute() {
     for (int answered : new int[] {100, 101}) { // the share stays at its limit, or falls below it
       var trend = next(first(stats(0, 0, 0, 0)), stats(100, 0, 1, 0), SECOND);
