@@ -114,6 +114,10 @@ record ActorRow(ActorStats stats, int scope, ActorTrend trend) {
       map.put("droppedRecently", trend.droppedRecently());
       map.put("lostInMillis", trend.losses().periodMillis());
     }
+    if (problems().contains(ActorProblem.GROWING)) {
+      map.put("grewRecently", trend.grewRecently());
+      map.put("grewInMillis", trend.growth().periodMillis());
+    }
     if (stats.restarted() > 0) map.put("restarted", stats.restarted());
     if (group >= 0) map.put("group", group);
     return map;

@@ -23,11 +23,14 @@ import java.util.List;
  * @param suspendedNanos for how long the actor has been suspended after one failure
  * @param isFull whether the mailbox was full in this snapshot
  * @param stayedFull whether the mailbox was also full in the previous snapshot, if there was one
+ * @param queued waiting messages
+ * @param growth when the queue was growing, and beside it the waiting messages
  * @param problems the problems that the page shows
  */
 record ActorTrend(long handled, long failed, long lost, long dropped, RateWindow rate, long sinceHandled,
     RecentCounts failures, RecentCounts losses, long sinceLost, long noThreadNanos, long suspendedNanos,
-    boolean isFull, boolean stayedFull, QueueTrend queue, HeldProblems<ActorProblem> problems) {
+    boolean isFull, boolean stayedFull, QueueTrend queue, long queued, RecentCounts growth,
+    HeldProblems<ActorProblem> problems) {
   private static final long MIN_RATE_NANOS = Duration.ofMillis(500).toNanos(); // a shorter time gives no useful rate
   /** A shorter suspension is no problem of its own, because the actor is failing. */
   private static final long MIN_SUSPENDED_NANOS = Duration.ofSeconds(3).toNanos();
@@ -72,7 +75,7 @@ record ActorTrend(long handled, long failed, long lost, long dropped, RateWindow
     boolean isFull = isFull(stats);
     return new ActorTrend(stats.handled(), stats.failed(), lost(stats), stats.dropped(), RateWindow.of(stats.handled()),
         LONG_AGO, RecentCounts.NONE, RecentCounts.NONE, LONG_AGO, 0, isSuspended(stats) ? MIN_SUSPENDED_NANOS : 0,
-        isFull, isFull, QueueTrend.of(stats.queued()), HeldProblems.none());
+        isFull, isFull, QueueTrend.of(stats.queued()), stats.queued(), RecentCounts.NONE, HeldProblems.none());
   }
 
   /** Begins with an actor that was not in the previous snapshot, or had no counts in it. */
@@ -82,7 +85,7 @@ record ActorTrend(long handled, long failed, long lost, long dropped, RateWindow
 
   private static ActorTrend ofNew(RateWindow rate) {
     return new ActorTrend(0, 0, 0, 0, rate, LONG_AGO, RecentCounts.NONE, RecentCounts.NONE, LONG_AGO, 0, 0, false,
-        false, QueueTrend.EMPTY, HeldProblems.none());
+        false, QueueTrend.EMPTY, 0, RecentCounts.NONE, HeldProblems.none());
   }
 
   /**
@@ -105,9 +108,13 @@ record ActorTrend(long handled, long failed, long lost, long dropped, RateWindow
     long suspendedNanos = !isSuspended(stats) || stats.failed() > failed ? 0
         : Math.min(MIN_SUSPENDED_NANOS, this.suspendedNanos + elapsedNanos - pausedNanos);
     boolean isFull = isFull(stats);
+    var nextQueue = queue.next(stats.queued(), elapsedNanos);
+    // a growing queue is an event of each snapshot, so the growth is of the last minute
+    var nextGrowth = growth.next(0, queued, nextQueue.isGrowing() ? 1 : 0, stats.queued(), elapsedNanos);
     var next = new ActorTrend(stats.handled(), stats.failed(), lost(stats), stats.dropped(),
         rate.next(stats.handled(), elapsedNanos), sinceHandled, failures, losses, sinceLost, noThreadNanos,
-        suspendedNanos, isFull, isFull && this.isFull, queue.next(stats.queued(), elapsedNanos), problems);
+        suspendedNanos, isFull, isFull && this.isFull, nextQueue, stats.queued(), nextGrowth,
+        problems);
     return next.equals(this) ? this : next; // an idle actor keeps its object
   }
 
@@ -150,7 +157,7 @@ record ActorTrend(long handled, long failed, long lost, long dropped, RateWindow
   ActorTrend withProblems(List<ActorProblem> present, long elapsedNanos) {
     var next = problems.next(present, elapsedNanos, problem -> mayHold(problem, present));
     return next.equals(problems) ? this : new ActorTrend(handled, failed, lost, dropped, rate, sinceHandled,
-        failures, losses, sinceLost, noThreadNanos, suspendedNanos, isFull, stayedFull, queue, next);
+        failures, losses, sinceLost, noThreadNanos, suspendedNanos, isFull, stayedFull, queue, queued, growth, next);
   }
 
   /**
@@ -183,6 +190,11 @@ record ActorTrend(long handled, long failed, long lost, long dropped, RateWindow
   /** Returns how many messages were refused recently. */
   long refusedRecently() {
     return losses.events(lost) - droppedRecently();
+  }
+
+  /** Returns how many more messages wait now than at the start of the recent growth. */
+  long grewRecently() {
+    return growth.others(queued);
   }
 
   /** Returns the messages handled per second; NaN if the rate is not known yet. */

@@ -390,10 +390,14 @@ const OVERFLOWS = {block: 'senders wait', reject: 'refuses', drop_newest: 'refus
 const fullText = row => !hasLost(row) ? OVERFLOWS[row.overflow]
   : [row.refusedRecently ? 'refused ' + number(row.refusedRecently) : '', row.droppedRecently ? 'dropped ' + number(row.droppedRecently) : '']
     .filter(Boolean).join(' and ') + within(row.lostInMillis);
-/** Returns the problems of an actor, with its lost messages and recent failures. */
+/** Returns the waiting messages of a growing queue, and how many more they are than before; the same text for ten seconds. */
+const growthOf = row => steadyText(actorKey(path(row), row.name) + '\ngrowing', number(row.waiting) + ' waiting'
+  + (row.grewRecently > 0 ? `, ${number(row.grewRecently)} more` + within(row.grewInMillis) : ''));
+/** Returns the problems of an actor, with its lost messages, recent failures and growth. */
 const problemsOf = row => row.problems.filter(problem => problem !== 'failed' || !has(row, 'failing')).map(problem =>
   problem === 'full' ? 'full: ' + fullDoes(row)
     : problem === 'failing' && row.recentFailures ? 'failing: ' + failuresOf(row)
+    : problem === 'growing' && row.waiting ? 'growing: ' + growthOf(row)
     : problem === 'failed' ? failuresOf(row) : problem);
 const does = row => row.problems
   ? [`${isUrgent(row) ? '▲' : '△'} ${timed(problemsOf(row), actorKey(path(row), row.name), row.endedMillisAgo, row.busyMillis, row.time)} · ${row.doing}`, isUrgent(row) ? 'bad' : 'warn']

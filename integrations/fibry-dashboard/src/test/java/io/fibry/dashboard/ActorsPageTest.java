@@ -89,6 +89,17 @@ class ActorsPageTest extends PageFixture {
   }
 
   @Test
+  void growingQueueHasItsLengthAndGrowth() throws Exception {
+    scope.named("till").newActor((String text) -> {});
+    show();
+
+    assertEquals("growing: 1,200 waiting, 50 more in 70 s|growing: 100,000 waiting|growing|growing: 3 waiting",
+        chromium.value("[[1200, 50], [100000, 0], [0, -9], [3, -5]].map(([waiting, grewRecently]) => problemsOf({"
+            + "...statistics.rows[0], name: 'a' + waiting, problems: ['growing'], waiting, grewRecently, "
+            + "grewInMillis: 61000})).join('|')"));
+  }
+
+  @Test
   void foldedActorsAreNoneOfBusiestActors() throws Exception {
     scope.named("till").newActor((String text) -> {});
     show();

@@ -127,6 +127,23 @@ class ProblemTest {
   }
 
   @Test
+  void growingQueueHasItsGrowthOfLastSixtyToSeventySeconds() {
+    var trend = ActorTrend.first(actor().withQueued(10).get());
+    for (int second = 1; second <= 300; second++) {
+      trend = trend.next(actor().withQueued(10 + second).get(), SECOND);
+      if (isGrowing(trend)) assertEquals(1_000 * trend.grewRecently(), trend.growth().periodMillis());
+      else assertEquals(RecentCounts.NONE, trend.growth());
+    }
+    assertTrue(trend.grewRecently() >= 60 && trend.grewRecently() <= 70, "" + trend.grewRecently());
+
+    trend = next(trend, 310, 29).withProblems(List.of(ActorProblem.GROWING), 0);
+    assertEquals(31, trend.grewRecently(), 10);
+    var map = new ActorRow(actor().withQueued(310).get(), 0, trend).asMap(false, -1);
+    assertEquals(List.of(trend.grewRecently(), trend.growth().periodMillis()),
+        List.of(map.get("grewRecently"), map.get("grewInMillis")));
+  }
+
+  @Test
   void queueThatGrowsForHalfMinuteIsProblem() {
     var trend = ActorTrend.first(actor().withQueued(10).get());
     int seconds = 0;
