@@ -439,12 +439,16 @@ public class GuardedQueue<E> {
     QueueEntry<E> lasting = null;
     int checks = 0;
     for (var entry = order.chain.tail; entry != null && checks < MAX_CHECKS; checks++, entry = entry.previous)
-      if (!entry.isPill && (lasting == null || expiresLater.test(entry, lasting))) lasting = entry;
-    for (var entry : entries(MAX_CHECKS))
-      if (!entry.isPill && (lasting == null || expiresLater.test(entry, lasting))) lasting = entry;
-    var newestTaken = taken == null ? null : taken.newest();
-    if (newestTaken == null) return lasting;
-    return lasting == null || expiresLater.test(newestTaken, lasting) ? newestTaken : lasting;
+      lasting = longerLasting(lasting, entry, expiresLater);
+    for (var entry : entries(MAX_CHECKS)) lasting = longerLasting(lasting, entry, expiresLater);
+    return taken == null ? lasting : longerLasting(lasting, taken.newest(), expiresLater);
+  }
+
+  /** Returns the message that expires later; the first if neither does. Each may be null. */
+  private static <E> QueueEntry<E> longerLasting(QueueEntry<E> first, QueueEntry<E> second,
+      BiPredicate<QueueEntry<E>, QueueEntry<E>> expiresLater) {
+    if (second == null || second.isPill) return first;
+    return first == null || expiresLater.test(second, first) ? second : first;
   }
 
   QueueEntry<E> lastMessage() {
