@@ -13,6 +13,7 @@ import java.util.ArrayDeque;
 import java.util.Random;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntUnaryOperator;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -42,16 +43,10 @@ class ExpiredRequestWaitTest extends OldestWaitingSetup {
   void expiredRequestsDoNotHideWaitOfOlderMessage(UnaryOperator<ActorBuilder<Object>> change) {
     var actor = stuckActor(change);
 
-    for (int second = 1; second <= 180; second++) {
-      clock.advance(SECOND);
+    letRequestsExpire(actor, 5, second -> {
       if (second % 5 == 0) actor.sendMessage("waits");
-      actor.sendMessageReturn("expires", Duration.ofSeconds(2));
-      awaitQueued(actor, second / 5 + Math.min(second, 2));
-      if (second % 10 != 0) continue;
-      long bound = oldest();
-      long age = second - 5;
-      assertTrue(bound <= age && bound >= age - 10, bound + " s instead of " + age + " s at " + second);
-    }
+      return second / 5;
+    });
   }
 
   /** Each second a request comes that expires after 2 s. A request of 15 min is before them. */
@@ -62,13 +57,25 @@ class ExpiredRequestWaitTest extends OldestWaitingSetup {
     var actor = stuckActor(change);
     actor.sendMessageReturn("expires much later", Duration.ofMinutes(15));
 
+    letRequestsExpire(actor, 0, second -> 1);
+  }
+
+  /**
+   * Sends a request each second, which expires after 2 s, and checks the bound every ten seconds.
+   *
+   * @param firstSecond when the oldest message came
+   * @param others may send other messages in a second, and returns how many of them wait
+   */
+  private void letRequestsExpire(ActorWithReturn<Object, Object> actor, int firstSecond, IntUnaryOperator others) {
     for (int second = 1; second <= 180; second++) {
       clock.advance(SECOND);
+      int otherCount = others.applyAsInt(second);
       actor.sendMessageReturn("expires", Duration.ofSeconds(2));
-      awaitQueued(actor, 1 + Math.min(second, 2));
+      awaitQueued(actor, otherCount + Math.min(second, 2));
       if (second % 10 != 0) continue;
       long bound = oldest();
-      assertTrue(bound <= second && bound >= second - 10, bound + " s instead of " + second + " s");
+      long age = second - firstSecond;
+      assertTrue(bound <= age && bound >= age - 10, bound + " s instead of " + age + " s at " + second);
     }
   }
 
