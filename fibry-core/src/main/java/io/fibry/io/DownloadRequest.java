@@ -89,7 +89,7 @@ final class DownloadRequest implements Request<DownloadRequest, Download> {
    */
   private Optional<String> outcome(boolean mayRetry, int tries, Duration delay, Duration remaining,
       RetryBudget budget) {
-    var end = "; the download ended after " + tries + (tries == 1 ? " attempt" : " attempts");
+    var end = "; the download ended after " + Lines.count(tries, "attempt");
     if (!mayRetry) return Optional.of(tries == 1 ? "" : end);
     if (tries == options.maxAttempts) return Optional.of(end + ", because withMaxAttempts allows no more");
     if (delay.compareTo(remaining) >= 0) return Optional.of(end + ", because a delay of " + Durations.text(delay)
