@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 
 /** Tests {@link LeakProbe} with planted leaks. */
 class LeakProbeLeakTest {
-  private static final int TIMES = 50_000;
+  private static final int MEGABYTE = 1_000_000; // earlier tests leave less garbage
 
   private final ArrayList<Object> leaks = new ArrayList<>();
   private int rounds;
@@ -23,36 +23,36 @@ class LeakProbeLeakTest {
   @Test
   void leakInEveryRoundIsFound() {
     var failure =
-        assertThrows(AssertionError.class, () -> LeakProbe.assertLeavesAtMost(8L * TIMES, () -> leak(16 * TIMES)));
+        assertThrows(AssertionError.class, () -> LeakProbe.assertLeavesAtMost(8L * MEGABYTE, () -> leak(16 * MEGABYTE)));
 
-    assertTrue(failure.getMessage().startsWith("each round left more than 400000 bytes, one of them "),
+    assertTrue(failure.getMessage().startsWith("each round left more than 8000000 bytes, one of them "),
         failure.getMessage());
     assertEquals(4, rounds);
   }
 
   @Test
   void memoryKeptOnlyInEarlyRoundsIsNoLeak() {
-    LeakProbe.assertLeavesAtMost(8L * TIMES, () -> leak(rounds < 2 ? 16 * TIMES : 0));
+    LeakProbe.assertLeavesAtMost(8L * MEGABYTE, () -> leak(rounds < 2 ? 16 * MEGABYTE : 0));
 
     assertEquals(3, rounds);
   }
 
   @Test
   void memoryOfReturnedObjectCountsAsGrowth() {
-    long growth = LeakProbe.growth(8 * TIMES, 16 * TIMES + 50_000, () -> new byte[16 * TIMES]);
+    long growth = LeakProbe.growth(8 * MEGABYTE, 17 * MEGABYTE, () -> new byte[16 * MEGABYTE]);
 
-    assertEquals(16 * TIMES, growth, 100_000);
+    assertEquals(16 * MEGABYTE, growth, MEGABYTE);
   }
 
   @Test
   void growthIgnoresRoundThatAlsoFreesEarlierMemory() {
-    earlier = new byte[16 * TIMES];
+    earlier = new byte[16 * MEGABYTE];
 
-    long growth = LeakProbe.growth(8 * TIMES, 16 * TIMES + 50_000, () -> {
+    long growth = LeakProbe.growth(8 * MEGABYTE, 17 * MEGABYTE, () -> {
       earlier = null;
-      return new byte[16 * TIMES];
+      return new byte[16 * MEGABYTE];
     });
 
-    assertEquals(16 * TIMES, growth, 100_000);
+    assertEquals(16 * MEGABYTE, growth, MEGABYTE);
   }
 }
