@@ -23,7 +23,8 @@ class LeakProbeLeakTest {
   @Test
   void leakInEveryRoundIsFound() {
     var failure =
-        assertThrows(AssertionError.class, () -> LeakProbe.assertLeavesAtMost(8L * MEGABYTE, () -> leak(16 * MEGABYTE)));
+        assertThrows(AssertionError.class,
+            () -> LeakProbe.assertLeavesAtMost(8L * MEGABYTE, () -> leak(16 * MEGABYTE)));
 
     assertTrue(failure.getMessage().startsWith("each round left more than 8000000 bytes, one of them "),
         failure.getMessage());
