@@ -295,11 +295,11 @@ public sealed interface Cluster extends AutoCloseable permits LocalNode {
     private final Optional<Duration> askLimit; // empty: the limit of the scope holds
     private final int partitions;
     private final ActorScope scope;
-    private final InstantSource wallClock;
+    private final Optional<InstantSource> wallClock; // empty: the time of day of the scope's clock
     private final Duration settleTime;
 
     private Options(String node, Duration lease, Optional<Duration> askLimit, int partitions, ActorScope scope,
-        InstantSource wallClock, Duration settleTime) {
+        Optional<InstantSource> wallClock, Duration settleTime) {
       this.node = node;
       this.lease = lease;
       this.askLimit = askLimit;
@@ -312,7 +312,7 @@ public sealed interface Cluster extends AutoCloseable permits LocalNode {
     static Options defaults(ClusterNetwork network) {
       return new Options("n" + UUID.randomUUID().toString().substring(0, 8),
           Objects.requireNonNull(network, "network").lease(),
-          Optional.empty(), 256, ActorSystem.root(), InstantSource.system(),
+          Optional.empty(), 256, ActorSystem.root(), Optional.empty(),
           Duration.ofSeconds(2));
     }
 
@@ -371,11 +371,11 @@ public sealed interface Cluster extends AutoCloseable permits LocalNode {
 
     /** For tests: sets the wall clock, which measures the lease beside the monotonic clock. */
     Options withWallClock(InstantSource wallClock) {
-      return new Options(node, lease, askLimit, partitions, scope, wallClock, settleTime);
+      return new Options(node, lease, askLimit, partitions, scope, Optional.of(wallClock), settleTime);
     }
 
     /**
-     * Sets the scope of the internal actors that serve the node.
+     * Sets the scope of the internal actors that serve the node. Its clock measures the lease.
      *
      * @param scope the node ends with it; by default the root scope
      * @return a changed copy
@@ -398,7 +398,7 @@ public sealed interface Cluster extends AutoCloseable permits LocalNode {
       return settleTime;
     }
 
-    InstantSource wallClock() {
+    Optional<InstantSource> wallClock() {
       return wallClock;
     }
 

@@ -92,7 +92,7 @@ final class LocalNode implements Cluster {
         var clock = BlockBuilder.of(scope.anonymous()).scheduler();
         var heartbeats = new HeartbeatTracker(clock, options.lease());
         lease = Optional.of(NodeLease.begin(scope, transport, subjects, options.node(), options.lease(),
-            options.wallClock(), heartbeats));
+            options.wallClock().orElse(clock), heartbeats));
         var membership = new Membership(scope, transport, subjects, options.node(), options.lease(), heartbeats);
         var nodeContext = new NodeContext(scope, clock, transport, subjects, lease.get(), membership, options.node(),
             options.settleTime(), new RequestRegistry());

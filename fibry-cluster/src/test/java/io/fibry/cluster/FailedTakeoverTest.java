@@ -13,7 +13,6 @@ import io.fibry.support.Intercepted;
 import io.fibry.support.Patience;
 import io.fibry.time.ManualScheduler;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
@@ -71,8 +70,7 @@ class FailedTakeoverTest {
   }
 
   private Cluster join(String node, ClusterNetwork nodeNetwork) {
-    return Cluster.join("bank", nodeNetwork, options -> options.withNode(node).withPartitions(1).withScope(scope)
-        .withWallClock(() -> Instant.EPOCH.plusNanos(clock.nanoTime())));
+    return Cluster.join("bank", nodeNetwork, options -> options.withNode(node).withPartitions(1).withScope(scope));
   }
 
   private void passTime(Duration time) {

@@ -7,7 +7,6 @@ import io.fibry.ActorSystem;
 import io.fibry.support.Patience;
 import io.fibry.time.ManualScheduler;
 import java.time.Duration;
-import java.time.Instant;
 import org.junit.jupiter.api.Test;
 
 /** Tests that the server does not delete the entry of a node between two heartbeats. */
@@ -19,8 +18,7 @@ class LongLeaseTest {
     var clock = new ManualScheduler();
     var network = MemoryNetwork.create(clock);
     try (var scope = ActorSystem.openScope("long-lease", options -> options.withScheduler(clock))) {
-      var node = Cluster.join("bank", network, options -> options.withNode("a").withLease(LEASE).withScope(scope)
-          .withWallClock(() -> Instant.EPOCH.plusNanos(clock.nanoTime())));
+      var node = Cluster.join("bank", network, options -> options.withNode("a").withLease(LEASE).withScope(scope));
       var selfBefore = node.self();
 
       for (int i = 0; i < 10; i++) {

@@ -85,8 +85,7 @@ abstract class LostRequestsContract {
 
   private Cluster join(String node, ClusterNetwork network) {
     nodes.add(Cluster.join(app, network,
-        options -> options.withNode(node).withPartitions(4).withScope(scope).withLease(LEASE)
-            .withWallClock(() -> Instant.EPOCH.plusNanos(clock.nanoTime()))));
+        options -> options.withNode(node).withPartitions(4).withScope(scope).withLease(LEASE)));
     return nodes.getLast();
   }
 

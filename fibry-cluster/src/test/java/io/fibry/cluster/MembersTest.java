@@ -71,6 +71,16 @@ class MembersTest {
     }
   }
 
+  /** So a pause of the process does not end a node whose clock a test moves. */
+  @Test
+  void timeOfDayOfNodeIsThatOfItsScopesClock() {
+    clock.advance(Duration.ofDays(1));
+
+    try (var a = join("a")) {
+      assertEquals(clock.instant(), a.self().since());
+    }
+  }
+
   /** A transport may call the reader of a watch once more after its subscription is closed. */
   @Test
   void tableChangeAfterNodeHasLeftCausesNoDeadLetter() {

@@ -12,7 +12,6 @@ import io.fibry.support.Intercepted;
 import io.fibry.support.Patience;
 import io.fibry.time.ManualScheduler;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -53,8 +52,7 @@ class MissedHeartbeatsTest {
 
   private Cluster joinAndHost(String name) {
     var node = Cluster.join("bank", (app, nodeName) -> withFaults(network.connect(app, nodeName), nodeName),
-        options -> options.withNode(name).withLease(LEASE).withPartitions(PARTITIONS).withScope(scope)
-            .withWallClock(() -> Instant.EPOCH.plusNanos(clock.nanoTime())));
+        options -> options.withNode(name).withLease(LEASE).withPartitions(PARTITIONS).withScope(scope));
     Places.host(node, scope);
     return node;
   }

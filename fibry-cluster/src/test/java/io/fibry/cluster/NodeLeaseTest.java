@@ -18,7 +18,6 @@ import io.fibry.support.Intercepted;
 import io.fibry.support.Patience;
 import io.fibry.time.ManualScheduler;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -51,7 +50,7 @@ class NodeLeaseTest {
   private volatile Duration clockError = Duration.ZERO; // of the wall clock of node a
   private final Cluster a = Cluster.join("bank", (app, node) -> withFaults(network.connect(app, node)),
       options -> options.withNode("a").withLease(LEASE).withPartitions(8).withScope(scope)
-          .withWallClock(() -> Instant.EPOCH.plusNanos(clock.nanoTime()).plus(clockError)));
+          .withWallClock(() -> clock.instant().plus(clockError)));
 
   @AfterEach
   void close() {
@@ -77,8 +76,7 @@ class NodeLeaseTest {
 
   private Cluster join(String node) {
     return Cluster.join("bank", network,
-        options -> options.withNode(node).withLease(LEASE).withPartitions(8).withScope(scope)
-            .withWallClock(() -> Instant.EPOCH.plusNanos(clock.nanoTime())));
+        options -> options.withNode(node).withLease(LEASE).withPartitions(8).withScope(scope));
   }
 
   private void passTime(Duration time) {
@@ -169,7 +167,7 @@ class NodeLeaseTest {
   void exposeSucceedsWhenTableIsSlowerThanAskLimit() throws InterruptedException {
     var impatient = Cluster.join("bank", (app, node) -> withFaults(network.connect(app, node)),
         options -> options.withNode("impatient").withLease(LEASE).withPartitions(8).withScope(scope)
-            .withAskLimit(Duration.ofSeconds(1)).withWallClock(() -> Instant.EPOCH.plusNanos(clock.nanoTime())));
+            .withAskLimit(Duration.ofSeconds(1)));
     Actor<Where> till = scope.anonymous().newActor((where, context) -> context.reply(where, "impatient"));
     fault = Fault.SLOW;
     var offering = CompletableFuture.runAsync(() -> impatient.expose("till", Where.class, till));

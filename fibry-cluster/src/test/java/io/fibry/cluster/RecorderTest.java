@@ -18,7 +18,6 @@ import io.fibry.support.Intercepted;
 import io.fibry.support.Patience;
 import io.fibry.time.ManualScheduler;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -146,8 +145,7 @@ class RecorderTest {
     var clockedNetwork = MemoryNetwork.create(clock);
     try (var timedScope = ActorSystem.openScope("recorder-clock", options -> options.withScheduler(clock));
         var a = Cluster.join("recorded", (app, node) -> withFailingUpdates(clockedNetwork.connect(app, node), isCut),
-            options -> options.withNode("a").withScope(timedScope).withPartitions(4).withLease(LEASE)
-                .withWallClock(() -> Instant.EPOCH.plusNanos(clock.nanoTime())))) {
+            options -> options.withNode("a").withScope(timedScope).withPartitions(4).withLease(LEASE))) {
       a.host("counter", Count.class, timedScope.anonymous(), Duration.ofMinutes(1),
           (builder, key) -> builder.newActor((Count count, ActorContext<Count> context) -> context.reply(count, 1)));
       String life = a.self().id();

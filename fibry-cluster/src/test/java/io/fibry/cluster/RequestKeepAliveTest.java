@@ -129,8 +129,8 @@ class RequestKeepAliveTest {
     IntStream.range(0, 3_000).forEach(i -> sentIds.add("asker.life." + i));
     try (ActorScope scope = ActorSystem.openScope("keep-alives", options -> options.withScheduler(clock));
         var transport = network.connect("shop", "asker");
-        var node = Cluster.join("shop", network, options -> options.withNode("home").withLease(LEASE).withScope(scope)
-            .withWallClock(() -> Instant.EPOCH.plusNanos(clock.nanoTime())))) {
+        var node =
+            Cluster.join("shop", network, options -> options.withNode("home").withLease(LEASE).withScope(scope))) {
       var subjects = new Subjects("shop");
       node.expose("clerk", Job.class, scope.anonymous().newActor((Job job, ActorContext<Job> context) -> context
           .replyWhen(job, new CompletableFuture<>())));

@@ -14,7 +14,6 @@ import io.fibry.support.Intercepted;
 import io.fibry.support.Patience;
 import io.fibry.time.ManualScheduler;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
@@ -72,7 +71,7 @@ class SuspendedNodeTest {
 
   private Cluster join(String node, ClusterNetwork nodeNetwork, ActorScope nodeScope, ManualScheduler nodeClock) {
     return Cluster.join("bank", nodeNetwork, options -> options.withNode(node).withLease(LEASE).withPartitions(8)
-        .withScope(nodeScope).withWallClock(() -> Instant.EPOCH.plusNanos(nodeClock.nanoTime())));
+        .withScope(nodeScope));
   }
 
   private void passTime(Duration time) {
