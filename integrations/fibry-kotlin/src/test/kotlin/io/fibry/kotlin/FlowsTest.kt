@@ -230,7 +230,8 @@ class FlowsTest {
   @Test
   fun cancelledFlowWaitsForProducerWithoutBlockingThread() = coroutineTest {
     val gate = Gate()
-    val stubborn = generator { while (runCatching(gate::pass).isFailure); }
+    val patient = ActorSystem.openScope("patient") { it.withKillGrace(Patience.LONG) }
+    val stubborn = generator(patient.anonymous()) { while (runCatching(gate::pass).isFailure); }
     val collecting = launch { stubborn.asFlow().collect { seen += it } }
     eventually { gate.isEntered }
 
@@ -240,6 +241,7 @@ class FlowsTest {
     gate.open()
 
     collecting.join()
+    patient.close()
   }
 
   @Test
