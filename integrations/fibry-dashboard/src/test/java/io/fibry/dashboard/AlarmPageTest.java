@@ -49,9 +49,8 @@ class AlarmPageTest extends PageFixture {
         + "'main')).opacity) < 0.6, document.title]"));
 
     DashboardTest.advance(clock, Duration.ofSeconds(1));
-    chromium.until("byId('status').innerText === '● live'");
-    assertEquals("1,good", chromium.value("[getComputedStyle(document.querySelector('main')).opacity, "
-        + "byId('alarm').className]"));
+    chromium.until("byId('status').innerText === '● live' && byId('alarm').className === 'good' "
+        + "&& getComputedStyle(document.querySelector('main')).opacity === '1'");
   }
 
   @Test

@@ -9,7 +9,6 @@ import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pool.Pools;
 import io.fibry.support.Patience;
-import java.net.URI;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
@@ -28,11 +27,6 @@ class PageTest extends PageFixture {
   @Override
   void openDashboard() {
     dashboard = Dashboard.open(scope, 0, options -> options.withHandlingLimit(HANDLING_LIMIT));
-  }
-
-  private void show(String query) throws Exception {
-    chromium.open(URI.create(dashboard.uri() + query));
-    chromium.until("statistics !== null");
   }
 
   /**

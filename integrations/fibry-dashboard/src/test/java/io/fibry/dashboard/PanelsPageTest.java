@@ -75,8 +75,8 @@ class PanelsPageTest extends PageFixture {
   @Test
   void pageShowsRoutesStoresAndNodes() throws Exception {
     Web.get(server.port(), "/orders");
-    chromium.open(dashboard.uri());
-    chromium.until("statistics?.panels[0].working === 0 "
+    show();
+    chromium.until("statistics.panels[0].working === 0 "
         + "&& statistics.panels[0].routes.some(route => route.answered === 1 && route.working === 0)");
 
     assertTrue(route("GET /orders").matches("GET /orders [–0-9.]+ 0 1 0 0 0 .*"), route("GET /orders"));
