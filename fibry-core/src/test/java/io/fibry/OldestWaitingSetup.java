@@ -1,5 +1,6 @@
 package io.fibry;
 
+import io.fibry.engine.cell.ActorInternals;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pool.Pools;
@@ -10,6 +11,7 @@ import java.util.Comparator;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Named;
 
 /** The actors of tests of the lower bound for the wait of the oldest message of a mailbox. */
@@ -18,6 +20,11 @@ abstract class OldestWaitingSetup {
 
   final ManualScheduler clock = new ManualScheduler();
   final ActorScope scope = ActorSystem.openScope("app", o -> o.withScheduler(clock));
+
+  @BeforeEach
+  final void forgetWaits() {
+    ActorInternals.forgetWaits();
+  }
 
   @AfterEach
   final void close() {

@@ -3,6 +3,7 @@ package io.fibry.spi;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.engine.cell.ActorInternals;
 import io.fibry.support.Patience;
 import io.fibry.testing.Gate;
 import io.fibry.testing.Promise;
@@ -22,6 +23,7 @@ class OldestWaitBetweenReadsTest extends ActorTotalsSetup {
   @Promise("19.25")
   @Test
   void boundStaysNearConstantWaitIfReadsAreRare() {
+    ActorInternals.forgetWaits();
     var permits = new Semaphore(0);
     var begun = new AtomicInteger();
     var totals = totals("worker");

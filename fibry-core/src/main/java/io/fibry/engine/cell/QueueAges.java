@@ -39,7 +39,7 @@ public final class QueueAges {
   private static final int SIGHTINGS_PER_AGE = 4; // if more actors have sightings
   // The sightings of each actor that had waiting messages, oldest first. Guarded by the monitor of
   // the class; null: there are none. No initializer, because it could fail for lack of stack
-  private static volatile Map<Cell, List<Sighting>> allSightings;
+  static volatile Map<Cell, List<Sighting>> allSightings;
 
   /**
    * Two nodes whose messages waited at this time, by the clock of the actor's scope.

@@ -127,6 +127,14 @@ public final class ActorInternals {
     cell(actor).release(request);
   }
 
+  /**
+   * Forgets the waits of all actors, because the waits of a thousand actors of earlier tests make
+   * bounds less precise until a garbage collection.
+   */
+  public static void forgetWaits() {
+    QueueAges.allSightings = null;
+  }
+
   public static void offer(Object actor, RequestFuture<?> request, Object message) {
     cell(actor).offer(request, message, Deadline.NONE);
   }
