@@ -75,9 +75,8 @@ class DirectRouteStressTest {
     var isOver = new AtomicBoolean();
     var counter = node.actor("counter", Entry.class);
     var askers = new ArrayList<Future<Integer>>();
-    // platform threads: on a single carrier, a fiber that yields in a loop can starve other fibers
     for (int asker = 0; asker < SENDERS; asker++)
-      askers.add(CompletableFuture.supplyAsync(() -> askUntil(isOver, counter), Thread.ofPlatform().daemon()::start));
+      askers.add(Patience.callOnThread(() -> askUntil(isOver, counter)));
     try {
       for (int i = 0; i < CLOSINGS; i++) {
         Actor<Entry> actor = scope.anonymous().newActor(new NamedMessages()::handle);

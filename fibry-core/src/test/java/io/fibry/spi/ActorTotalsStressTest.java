@@ -19,7 +19,6 @@ import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
 /** Tests that sums read while actors end have each actor once. */
@@ -65,21 +64,16 @@ class ActorTotalsStressTest {
       var remaining = new AtomicInteger(ACTORS);
       var tasks = new ArrayList<CompletableFuture<?>>();
       for (int i = 0; i < READERS; i++)
-        tasks.add(callOnThread(() -> readUntilEnd(totals, remaining, expected)));
+        tasks.add(Patience.callOnThread(() -> readUntilEnd(totals, remaining, expected)));
       for (int i = 0; i < 3; i++) {
         int first = i;
         tasks.add(Patience.callOnFiber(() -> endActors(actors, first, remaining, roundSeed + first)));
       }
-      tasks.add(callOnThread(() -> openUntilEnd(outer, remaining, expected)));
+      tasks.add(Patience.callOnThread(() -> openUntilEnd(outer, remaining, expected)));
       for (var task : tasks) Patience.value(task);
       Patience.eventually("seed " + seed + ": an ended actor lives", () -> totals.read().getFirst().living() == 0);
       assertCounts(expected, totals.read().getFirst());
     }
-  }
-
-  /** Readers never wait, so on fibers they would keep the fibers that end actors from running. */
-  private static <T> CompletableFuture<T> callOnThread(Supplier<T> code) {
-    return CompletableFuture.supplyAsync(code, Thread.ofPlatform().daemon()::start);
   }
 
   private Void endActors(List<Actor<Integer>> actors, int first, AtomicInteger remaining, long ownSeed) {

@@ -218,6 +218,14 @@ public final class Patience {
     return result;
   }
 
+  /**
+   * Runs the code on a new platform thread. Returns the future of its value or failure. For code
+   * that never waits: on a fiber, it could starve the fibers that need its carrier.
+   */
+  public static <T> CompletableFuture<T> callOnThread(Supplier<T> code) {
+    return CompletableFuture.supplyAsync(code, Thread.ofPlatform().daemon()::start);
+  }
+
   /** Runs the code on a new virtual thread, and completes the future with its value or failure. */
   public static <T> Thread startFiber(Callable<T> code, CompletableFuture<T> result) {
     return startFiber(() -> {

@@ -132,7 +132,9 @@ public final class ActorInternals {
    * bounds less precise until a garbage collection.
    */
   public static void forgetWaits() {
-    QueueAges.allSightings = null;
+    synchronized (QueueAges.class) {
+      QueueAges.allSightings = null;
+    }
   }
 
   public static void offer(Object actor, RequestFuture<?> request, Object message) {

@@ -334,13 +334,13 @@ class UnixTransportTest {
       }
       return null;
     });
-    // a platform thread: on a single carrier, a fiber that yields in a loop can starve other fibers
-    var checker = CompletableFuture.runAsync(() -> {
+    var checker = Patience.callOnThread(() -> {
       while (!isOver.get()) {
         transport.hasUnreadInSocket();
         Thread.yield();
       }
-    }, Thread.ofPlatform().daemon()::start);
+      return null;
+    });
     var reader = Patience.callOnFiber(() -> readAll(random));
 
     try {

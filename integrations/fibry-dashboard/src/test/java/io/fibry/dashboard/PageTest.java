@@ -202,7 +202,7 @@ class PageTest extends PageFixture {
     scope.named("packer").newActor((String text) -> stock.ask(text)).sendMessage("y");
     show("");
 
-    chromium.until("/^▲ 1 stuck: stock \\(since [^)]*\\) · 1 blocked: packer \\(waits for stock\\)( · |$)/"
+    chromium.until("/^▲ 1 stuck: stock \\(since [^)]*\\) · 1 blocked: packer \\(waits for stock\\)$/"
         + ".test(byId('alarm').innerText)");
     assertTrue(row("packerapp").matches(
         ".*△ blocked since (20[-0-9]+ )?[0-9:]{8} · waits for 'stock' in String .*"), row("packerapp"));
