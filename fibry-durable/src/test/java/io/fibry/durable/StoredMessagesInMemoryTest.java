@@ -126,14 +126,15 @@ class StoredMessagesInMemoryTest extends StoredMessagesContract {
       failedReads.incrementAndGet();
       throw new StoreReadException("there is no store, as the test has asked for", null);
     });
+    String line = "messages that wait for keeping 'late";
     try (var logged = new Logged(); var desks = keeping().entities(scope.anonymous(), failingStore, IDLE)) {
       eventually(() -> {
         clock.advance(Duration.ofSeconds(1));
-        return failedReads.get() >= 2 * ACTORS;
+        return failedReads.get() >= 2 * ACTORS && !logged.lines(line).isEmpty();
       });
 
       assertEquals(0, desks.size());
-      assertFewLines(logged, "messages that wait for keeping 'late");
+      assertFewLines(logged, line);
     }
   }
 

@@ -191,6 +191,11 @@ class DashboardTest {
     }
   }
 
+  private boolean hasFailed(String name) {
+    return scope.actors().stream()
+        .anyMatch(actor -> actor.name().equals(name) && actor.failed() == 1 && actor.lastFailure().isPresent());
+  }
+
   @Test
   void failuresAndRefusalsBetweenSnapshotsAreProblems() throws Exception {
     var clock = new ManualScheduler();
@@ -210,7 +215,7 @@ class DashboardTest {
       actor.sendMessage("waits");
       actor.sendMessage("refused");
       failing.sendMessage("fails");
-      Patience.eventually(() -> scope.report().unhandled().get(DeadLetter.Reason.FAILED) == 1);
+      Patience.eventually(() -> hasFailed("failing"));
       clock.advance(Duration.ofSeconds(1));
 
       var text = statistics(dashboard);

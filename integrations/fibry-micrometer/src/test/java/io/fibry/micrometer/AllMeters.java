@@ -2,6 +2,7 @@ package io.fibry.micrometer;
 
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.fibry.ActorStats.ActorState;
 import io.fibry.ActorSystem;
 import io.fibry.FailurePolicy;
 import io.fibry.cluster.Cluster;
@@ -131,7 +132,7 @@ final class AllMeters {
         .newActor((String order) -> {
           throw new IllegalStateException("for a test");
         }).sendMessage("hat");
-    Patience.eventually(() -> shop.report().restarted() == 1);
+    Patience.eventually(() -> shop.actors().stream().anyMatch(actor -> actor.state() == ActorState.SUSPENDED));
   }
 
   private void callRoutes(MeterRegistry registry) throws IOException, InterruptedException {

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.ActorStats.ActorState;
 import io.fibry.ActorSystem;
 import io.fibry.AskTimeoutException;
 import io.fibry.DeadLetter;
@@ -127,7 +128,7 @@ class ReadmeTest {
           .newActor((String item) -> {
             throw new IllegalStateException("for a test");
           }).sendMessage("fails");
-      Patience.eventually(() -> scope.report().restarted() == 1);
+      Patience.eventually(() -> scope.actors().stream().anyMatch(actor -> actor.state() == ActorState.SUSPENDED));
       telemetry.metrics(); // begins to measure the times
       scope.clock().advance(Duration.ofSeconds(10));
       var request = HttpRequest.newBuilder(URI.create("http://localhost:" + server.port() + "/orders")).build();

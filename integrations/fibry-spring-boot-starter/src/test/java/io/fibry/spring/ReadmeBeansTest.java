@@ -16,6 +16,7 @@ import io.fibry.durable.Durable;
 import io.fibry.pool.Entities;
 import io.fibry.store.Store;
 import io.fibry.support.Patience;
+import io.fibry.time.ManualScheduler;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -40,7 +41,9 @@ class ReadmeBeansTest {
 
   @Test
   void actorOfHandlerBeanAnswersRequest() {
-    runner.withUserConfiguration(Stock.class, Shop.class)
+    // with a manual clock, so that the request does not expire on a busy machine
+    runner.withBean(ScopeCustomizer.class, () -> options -> options.withScheduler(new ManualScheduler()))
+        .withUserConfiguration(Stock.class, Shop.class)
         .run(context -> assertEquals(new Receipt("hat", 1), context.getBean(Shop.class).order(new Order("hat"))));
   }
 

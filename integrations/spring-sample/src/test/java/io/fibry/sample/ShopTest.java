@@ -179,6 +179,7 @@ class ShopTest {
     var statuses = statuses(responses);
     assertEquals(CAPACITY, statuses.stream().filter(status -> status == 200).count());
     assertEquals(3L * CAPACITY, statuses.stream().filter(status -> status == 503).count());
+    assertTrue(shop.getBean(ActorScope.class).awaitQuiescence(Patience.LONG)); // no clerk handles an order any more
     WAREHOUSE.hold();
     var laterResponses = orders(CAPACITY);
     WAREHOUSE.awaitBusy();

@@ -29,6 +29,7 @@ import org.junit.jupiter.api.Test;
 class LastFrameTest {
   private static final Store.ActorId ADA = new Store.ActorId("account", "ada");
   private static final String LOG = "00000001.log";
+  private static final String NEXT_LOG = "00000002.log"; // which the store creates in advance
   private static final int SEGMENT = 4096;
   private static final UnaryOperator<FolderStore.Options> SMALL = options -> options.withSegmentBytes(SEGMENT);
 
@@ -40,8 +41,8 @@ class LastFrameTest {
   }
 
   /**
-   * Returns the disk of a store that stored turns, was idle until it had written a mark, and was
-   * then killed.
+   * Returns the disk of a store that stored turns, was idle until it had written a mark and created
+   * the next segment, and was then killed.
    */
   private static CrashDisk killedWhenIdle(CrashDisk disk, UnaryOperator<FolderStore.Options> options, int turns)
       throws Exception {
@@ -49,7 +50,7 @@ class LastFrameTest {
       long lastTurn = store.load(ADA).lastTurn();
       long life = store.load(ADA).life();
       for (int n = 1; n <= turns; n++) append(store, life, lastTurn + n);
-      Patience.eventually(() -> isMarked(disk));
+      Patience.eventually(() -> isMarked(disk) && disk.names().contains(NEXT_LOG));
       return disk.copy();
     }
   }
