@@ -6,6 +6,7 @@ import org.slf4j.Marker;
 import org.slf4j.event.Level;
 import org.slf4j.helpers.AbstractLogger;
 import org.slf4j.helpers.MessageFormatter;
+import org.slf4j.helpers.SubstituteLogger;
 import org.slf4j.spi.LocationAwareLogger;
 
 /**
@@ -20,11 +21,21 @@ public final class SafeLogger extends AbstractLogger {
   // the method of slf4j that the code of the library calls: its caller is the location of the line
   private static final String CALLED_CLASS = AbstractLogger.class.getName();
 
-  private final transient Logger logger;
+  private transient volatile Logger logger;
 
   SafeLogger(Logger logger) {
     this.logger = logger;
     this.name = logger.getName();
+  }
+
+  /**
+   * Returns the logger of the provider. While a thread initializes slf4j, other threads get a
+   * substitute. A substitute that is made just before the end of this initialization loses all
+   * lines. So this method replaces a substitute.
+   */
+  private Logger logger() {
+    var known = logger;
+    return known instanceof SubstituteLogger ? logger = find(name) : known;
   }
 
   /** Returns the logger whose name is the name of this class. */
@@ -34,7 +45,11 @@ public final class SafeLogger extends AbstractLogger {
 
   /** Returns the logger of this name. */
   public static Logger of(String name) {
-    return new SafeLogger(LoggerFactory.getLogger(name));
+    return new SafeLogger(find(name));
+  }
+
+  private static Logger find(String name) {
+    return LoggerFactory.getLogger(name);
   }
 
   @Override
@@ -66,6 +81,7 @@ public final class SafeLogger extends AbstractLogger {
   }
 
   private void log(Level level, Marker marker, String pattern, Object[] arguments, Throwable failure) {
+    var logger = logger();
     if (logger instanceof LocationAwareLogger aware) {
       aware.log(marker, CALLED_CLASS, level.toInt(), pattern, arguments, failure);
       return;
@@ -101,7 +117,7 @@ public final class SafeLogger extends AbstractLogger {
   /** Returns false if the provider throws, as its filters may: the line is then lost. */
   private boolean isEnabled(Level level) {
     try {
-      return logger.isEnabledForLevel(level);
+      return logger().isEnabledForLevel(level);
     } catch (Throwable thrown) {
       rethrowIfFatal(thrown);
       return false;

@@ -15,11 +15,13 @@ import io.fibry.support.UnreadableException;
 import io.fibry.testing.Promise;
 import java.io.PrintStream;
 import java.lang.reflect.Proxy;
+import java.util.ArrayDeque;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.slf4j.Logger;
 import org.slf4j.MarkerFactory;
 import org.slf4j.event.Level;
+import org.slf4j.helpers.SubstituteLogger;
 
 /** Tests that a failing logger, or an exception without a text, disturbs no work. */
 class SafeLoggerTest {
@@ -53,6 +55,23 @@ class SafeLoggerTest {
       assertTrue(log.text().contains("java.lang.RuntimeException: outer, which could not be logged"), log::text);
       assertTrue(log.text().contains("x three"), log::text);
       assertFalse(logger.isTraceEnabled());
+    }
+  }
+
+  /** A thread gets such a logger if another thread has nearly finished to initialize slf4j. */
+  @Promise("8.10")
+  @Test
+  void loggerThatSlf4jMadeTooLateIsReplaced() {
+    var late = new SubstituteLogger(SafeLoggerTest.class.getName(), new ArrayDeque<>(), true);
+    late.error("a late logger loses lines");
+    var logger = new SafeLogger(late);
+    try (var log = new Logged()) {
+      assertTrue(logger.isErrorEnabled());
+      logger.error("one");
+      logger.info("two");
+
+      assertEquals(2, log.lines(SafeLoggerTest.class.getName()).size(), log::text);
+      assertTrue(log.text().contains("one") && log.text().contains("two"), log::text);
     }
   }
 
