@@ -21,7 +21,7 @@ import org.openjdk.jmh.infra.Blackhole;
 /**
  * Compares Fibry on the JDK's scheduler of virtual threads with Fibry on the carriers of
  * fibry-carriers, and with a peer. The arguments are names of questions, for example {@code
- * ask-actor ring}; without arguments all are measured, which takes seven minutes. The sides take
+ * ask-actor ring}; without arguments all are measured, which takes eight minutes. The sides take
  * turns, each in its own process, {@code -Dprocesses} times. A process warms up for {@code
  * -Dmillis}, measures as long, and tells its median. After all questions, the program writes {@code
  * carriers.json}, checks the promised ratios, and exits with 1 if a promise is broken.
@@ -66,6 +66,9 @@ public final class CarrierComparison {
           times -> CarrierWorkloads.asks(OURS, times), KOTLIN, times -> CarrierWorkloads.asks(KOTLIN, times)),
       CarrierQuestion.of("ask-thread", "`ask` from another virtual thread", Caller.OTHER_THREAD, 50_000,
           times -> CarrierWorkloads.asks(OURS, times), KOTLIN, times -> CarrierWorkloads.asks(KOTLIN, times)),
+      askers("ask-fibers", "16 virtual threads that a handler has started ask 16 actors", Caller.FIBER, 16),
+      askers("ask-threads", "16 other virtual threads ask 16 actors", Caller.OTHER_THREAD, 16),
+      askers("ask-threads-shared", "16 other virtual threads ask one actor", Caller.OTHER_THREAD, 1),
       CarrierQuestion.of("ask-platform", "`ask` from a platform thread", Caller.PLATFORM_THREAD, 50_000,
           times -> CarrierWorkloads.asks(OURS, times), KOTLIN, times -> CarrierWorkloads.asks(KOTLIN, times)),
       question("ask-hand", "by hand: a request to a virtual thread with a mailbox", 50_000,
@@ -154,6 +157,12 @@ public final class CarrierComparison {
   private static CarrierQuestion question(String name, String title, int times, Workload ourWork, String peerName,
       Workload peerWork) {
     return CarrierQuestion.of(name, title, Caller.FIBER, times, ourWork, peerName, peerWork);
+  }
+
+  private static CarrierQuestion askers(String name, String title, Caller caller, int actors) {
+    return CarrierQuestion.of(name, title, caller, 100_000,
+        times -> CarrierWorkloads.asksOfThreads(OURS, actors, times),
+        KOTLIN, times -> CarrierWorkloads.asksOfThreads(KOTLIN, actors, times));
   }
 
   private static CarrierQuestion messages(int senders, String title) {

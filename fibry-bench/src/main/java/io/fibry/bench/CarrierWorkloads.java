@@ -13,6 +13,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedTransferQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
 import org.openjdk.jmh.infra.Blackhole;
 
 /**
@@ -22,6 +23,7 @@ import org.openjdk.jmh.infra.Blackhole;
 final class CarrierWorkloads {
   private static final int IDLE_ACTORS = 1_000;
   private static final int RING = 100; // actors
+  private static final int ASKERS = 16;
   private static final int SLEEP_MILLIS = 100;
 
   private CarrierWorkloads() {}
@@ -38,6 +40,25 @@ final class CarrierWorkloads {
       long start = System.nanoTime();
       squares.askAll(7, times);
       return nanosEach(start, times);
+    }
+  }
+
+  /** Virtual threads ask at the same time. Each has an actor of its own, or all share one. */
+  static double asksOfThreads(String peerName, int actors, int times) throws InterruptedException {
+    try (var peer = Peers.of(peerName, Peer.Requests.class)) {
+      var squares = Stream.generate(() -> peer.answering((Integer n) -> n * n)).limit(actors).toList();
+      int each = times / ASKERS;
+      var done = new CountDownLatch(ASKERS);
+      long start = System.nanoTime();
+      for (int i = 0; i < ASKERS; i++) {
+        var asked = squares.get(i % actors);
+        Thread.startVirtualThread(() -> {
+          asked.askAll(7, each);
+          done.countDown();
+        });
+      }
+      done.await();
+      return nanosEach(start, ASKERS * each);
     }
   }
 

@@ -30,6 +30,10 @@ import org.jspecify.annotations.Nullable;
  * if {@link WakePolicy} permits it, because the owner of the queue finds the entry. If the owner is
  * busy for too long, the {@link CarrierWatch} wakes a carrier, which steals the entry.
  *
+ * <p><b>Askers off the carriers.</b> A drain that a virtual thread of another scheduler wakes by
+ * its request is lent to this scheduler ({@link LentDrains}). A platform thread may spin for the
+ * answer. Its drain wakes no second carrier while one is awake.
+ *
  * <p><b>Near entries.</b> Three kinds of entries are near. The first is the drain of a mailbox that
  * blocks its senders ({@code Overflow.BLOCK}) and whose messages are quick. The second is its
  * continuation after a yield. The third is the continuation of a sender that is unparked because
@@ -56,6 +60,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class CarrierPool extends ForkJoinPool implements FiberCarriers {
   private final ConcurrentLinkedQueue<Runnable> sharedQueue = new ConcurrentLinkedQueue<>();
+  private final LentDrains lentDrains = new LentDrains();
   private final IdleCarriers idle = new IdleCarriers();
   private final CarrierWatch watch = new CarrierWatch(this);
   // Replaced under the monitor, when a spare carrier starts or ends
@@ -105,8 +110,16 @@ final class CarrierPool extends ForkJoinPool implements FiberCarriers {
   @Override
   public void run(CarriedDrain drain) {
     var carrier = carrierOrNull();
-    if (carrier == null && drain.hasSpinningAsker() && idle.hasAwake(carriers.length)) addForAwake(drain);
-    else add(drain, carrier);
+    if (carrier != null) add(drain, carrier);
+    else if (drain.hasParkingAsker() && Thread.currentThread().isVirtual()) lend(drain);
+    else if (drain.hasSpinningAsker() && idle.hasAwake(carriers.length)) addForAwake(drain);
+    else add(drain, null);
+  }
+
+  private void lend(CarriedDrain drain) {
+    var lent = lentDrains.add(drain, Thread.currentThread().threadId());
+    watch.wake();
+    JvmAccess.newThread(null, lent).start(); // on the scheduler of the caller
   }
 
   /**
@@ -166,6 +179,16 @@ final class CarrierPool extends ForkJoinPool implements FiberCarriers {
   void addShared(Runnable entry) {
     sharedQueue.add(entry);
     wakeCarrier();
+  }
+
+  /** Returns whether a lent drain waits for a thread of its asker's scheduler. */
+  boolean hasLentDrain() {
+    return lentDrains.hasWaiting();
+  }
+
+  /** Lets the carriers run the lent drains that have waited since the last call. */
+  void takeBackOldDrains() {
+    lentDrains.takeBackOld(this::addShared);
   }
 
   @Nullable

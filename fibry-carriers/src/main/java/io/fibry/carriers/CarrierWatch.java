@@ -15,6 +15,9 @@ import java.util.concurrent.locks.LockSupport;
  * wait ends a longer pause: it adds itself to the sleeping carriers and then reads {@code pausing},
  * and the thread sets {@code pausing} and then reads the number of sleeping carriers.
  *
+ * <p><b>Late loans.</b> A lent drain is late if no thread has begun it after 1 to 2 ms. The
+ * carriers then run it ({@link LentDrains}).
+ *
  * <p><b>Stuck carriers.</b> A carrier is stuck if it made no progress for 10 ms. Its handler
  * computes, or blocks in native code or a class initializer. If entries wait and no carrier is
  * free, the watch starts spare carriers, up to 256. The surplus is the number of carriers that are
@@ -35,6 +38,7 @@ final class CarrierWatch implements Runnable {
   private static final long STUCK_AFTER = 10_000_000; // ns
   private static final long RETIRE_AFTER = 100_000_000; // ns
   private static final long LATE_TIMER = 1_000_000; // ns
+  private static final long LATE_LOAN = 1_000_000; // ns
   private static final int MAX_TIMERS = 1_024; // late timers of a carrier that run in one check
 
   private final CarrierPool pool;
@@ -45,6 +49,7 @@ final class CarrierWatch implements Runnable {
 
   // Used by the thread only
   private long sparesStartedAt = System.nanoTime() - STUCK_AFTER;
+  private long lentCheckedAt = System.nanoTime();
   private long surplusSince; // when the surplus of carriers began; 0 if there is none
   private int spareNumber;
 
@@ -101,7 +106,7 @@ final class CarrierWatch implements Runnable {
 
   private void sleep() {
     asleep.set(true);
-    if (hasEntry()) asleep.set(false);
+    if (hasEntry() || pool.hasLentDrain()) asleep.set(false);
     while (asleep.get()) {
       long nanos = nanosToStuckTimer();
       if (nanos == 0) asleep.set(false);
@@ -130,7 +135,11 @@ final class CarrierWatch implements Runnable {
 
   /** Checks all carriers once. Returns true if no carrier made progress and there is no surplus. */
   private boolean check(long now) {
-    boolean isQuiet = true;
+    boolean isQuiet = !pool.hasLentDrain();
+    if (!isQuiet && now - lentCheckedAt >= LATE_LOAN) {
+      lentCheckedAt = now;
+      pool.takeBackOldDrains();
+    }
     boolean hasLateEntry = pool.hasSharedEntry();
     int running = 0; // carriers that are neither stuck nor retired
     int spares = 0;

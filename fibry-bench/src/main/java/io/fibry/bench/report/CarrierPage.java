@@ -34,11 +34,13 @@ final class CarrierPage {
       "A carrier wakes another one only for a backlog of 15 µs, so one carrier may do all the work.";
   private static final String QUEUED_HAND_OVER = "On both schedulers a thread runs the woken actor next. On carriers, "
       + "the actor passes through a queue that other carriers may steal from.";
+  private static final String LENT = "The JDK's scheduler runs asker and actor on both sides. With carriers, a list "
+      + "has the actors that wait there, in case the scheduler is busy.";
   private static final String OTHER_SCHEDULER = "No carrier runs the asker. If its spin ends before the "
       + "answer comes, request and answer must each wake a thread of the other scheduler.";
   /** Why carriers may be slower, by the beginning of the name of a question. */
   private static final Map<String, String> REASONS = Map.ofEntries(
-      Map.entry("ask-thread", OTHER_SCHEDULER), Map.entry("ask-platform", OTHER_SCHEDULER),
+      Map.entry("ask-thread", LENT), Map.entry("ask-fibers", ONE_CARRIER), Map.entry("ask-platform", OTHER_SCHEDULER),
       Map.entry("ask-", "Other programs on the machine may hold up the one carrier that asker and actor share."),
       Map.entry("idle", ONE_CARRIER), // also for "idle-hand"
       Map.entry("wake-64", ONE_CARRIER),

@@ -42,6 +42,17 @@ class AskSpinTest {
     return SpinEstimate.of(((PlainQueue) actor).behavior);
   }
 
+  @Test
+  void virtualThreadOffCarriersDoesNotSpin() {
+    var actor = gatedActor(Mailbox.unbounded());
+
+    var asker = Patience.startFiber(() -> actor.ask(1));
+
+    assertEquals(false, Patience.nextOf(spinningAskers));
+    Patience.awaitParked(asker);
+    assertEquals(0, estimate(actor));
+  }
+
   private static Thread startAsker(ActorWithReturn<Object, Object> actor) {
     var asker = Thread.ofPlatform().daemon().start(() -> actor.ask(1));
     Patience.awaitParked(asker); // after the spin, if any

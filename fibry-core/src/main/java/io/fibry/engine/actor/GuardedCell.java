@@ -101,7 +101,7 @@ class GuardedCell extends ActorCell {
       else probeStack();
       result = queue.offer(entry, mayWait);
     }
-    beginOrRescue(result);
+    beginOrRescue(result, entry);
     for (var droppedNode : entry.takeDropped()) drop(droppedNode);
     return switch (result) {
       case TAKEN, RUN -> null;
@@ -146,17 +146,21 @@ class GuardedCell extends ActorCell {
     StackProbe.probeForActivation();
   }
 
-  private void beginOrRescue(EnterResult result) {
+  private void beginOrRescue(EnterResult result, QueueEntry<Object> entry) {
     if (result == EnterResult.RUN) {
       queue.noteWaker();
-      begin();
+      begin(entry);
     }
     if (stranded != null) tryRescue();
   }
 
-  /** Starts a drain. Throws nothing once entered; the callers have probed the stack. */
-  void begin() {
-    begin(null, Envelope.NOTHING);
+  /**
+   * Starts a drain after the caller has added the entry. Throws nothing once entered; the callers
+   * have probed the stack.
+   */
+  void begin(QueueEntry<Object> entry) {
+    boolean hasParkingAsker = entry.itemOrNull() instanceof RequestFuture<?> request && request.hasParkingAsker();
+    begin(null, hasParkingAsker ? Envelope.NOTHING_OF_PARKING_ASKER : Envelope.NOTHING);
   }
 
   private Reason awaitSpace(QueueEntry<Object> entry, Object message, Deadline deadline) {
@@ -234,7 +238,7 @@ class GuardedCell extends ActorCell {
     try {
       if (isEnding()) queue.stopAccepting();
     } catch (OutOfMemoryError noMemory) {} // the drain that handles the pill calls stopAccepting again
-    beginOrRescue(result);
+    beginOrRescue(result, entry);
   }
 
   @Override

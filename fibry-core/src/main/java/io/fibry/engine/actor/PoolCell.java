@@ -17,6 +17,7 @@ import io.fibry.engine.message.RequestFuture;
 import io.fibry.engine.message.Wait;
 import io.fibry.engine.message.Wait.WaitingHandler;
 import io.fibry.engine.queue.PoolBlockers;
+import io.fibry.engine.queue.QueueEntry;
 import io.fibry.engine.queue.SharedQueue;
 import io.fibry.engine.queue.WorkerSlot;
 import java.util.List;
@@ -108,12 +109,16 @@ class PoolCell extends GuardedCell {
         && !queue.poolSpec().isContentAware();
   }
 
+  @Override
+  void begin(QueueEntry<Object> entry) {
+    begin();
+  }
+
   /**
    * Delivers to workers all messages that can begin. If that fails, another thread tries again.
    * Throws nothing once entered.
    */
-  @Override
-  void begin() {
+  private void begin() {
     try {
       if (isEnding()) end();
       else assignAll();

@@ -23,6 +23,15 @@ public interface CarriedDrain extends Runnable {
   }
 
   /**
+   * Returns whether this drain begins with the request of a thread that parks until its answer. If
+   * this thread is the caller of {@link FiberCarriers#run}, and no carrier runs it, then its own
+   * scheduler may run the drain while it is parked.
+   */
+  default boolean hasParkingAsker() {
+    return false;
+  }
+
+  /**
    * Detaches the drain from its thread, and clears the interrupt flag. Called on this thread after
    * the drain was run, before the thread runs another drain or waits.
    */

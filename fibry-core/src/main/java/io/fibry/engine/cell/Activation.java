@@ -218,6 +218,12 @@ final class Activation extends HandlerContext implements WokenDrain {
   }
 
   @Override
+  public boolean hasParkingAsker() {
+    return node == Envelope.NOTHING_OF_PARKING_ASKER
+        || node instanceof RequestFuture<?> request && request.hasParkingAsker();
+  }
+
+  @Override
   public boolean isNear() {
     return cell.isNearSenders();
   }
@@ -429,7 +435,7 @@ final class Activation extends HandlerContext implements WokenDrain {
   /** Lets other actors run, and returns whether another activation continues this actor. */
   private boolean giveWay() {
     if (kind == ActivationKind.DISPOSAL || mustRunHooks) return false;
-    if (ownsThread || cell.settings().strategy() == Strategy.CALLER) {
+    if (ownsThread ? !EngineThreads.isOnLoan() : cell.settings().strategy() == Strategy.CALLER) {
       if (ownsThread && thread.isVirtual()) lastPark = EngineThreads.yieldToOthers(lastPark, isNear());
       return false;
     }

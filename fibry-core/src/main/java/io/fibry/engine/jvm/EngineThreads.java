@@ -74,15 +74,24 @@ public final class EngineThreads {
   }
 
   /**
-   * Returns whether the optional carriers run the fibers, but the caller is on no such carrier. So
-   * if the caller spins, it keeps no carrier from its work.
+   * Returns whether the carriers have lent the drain of the caller to another scheduler of virtual
+   * threads. Called by a drain that has a thread of its own.
    */
-  public static boolean isCallerOffCarriers() {
-    return usesCarriers() && !CARRIERS.runsCaller();
+  public static boolean isOnLoan() {
+    return usesCarriers() && Thread.currentThread().isVirtual() && !CARRIERS.runsCaller();
   }
 
   /**
-   * Wakes a carrier if a drain waits for one. Called after {@link #isCallerOffCarriers} was true.
+   * Returns whether the optional carriers run the fibers, and the caller is a platform thread. So
+   * if the caller spins, it keeps no virtual thread from its carrier.
+   */
+  public static boolean isPlatformThreadBesideCarriers() {
+    return usesCarriers() && !Thread.currentThread().isVirtual();
+  }
+
+  /**
+   * Wakes a carrier if a drain waits for one. Called after {@link
+   * #isPlatformThreadBesideCarriers} was true.
    */
   public static void wakeCarrierForEntry() {
     CARRIERS.wakeForEntry();

@@ -132,6 +132,10 @@ public sealed class RequestFuture<R> extends AnswerFuture<R> implements AnswerLi
     return asker == SPINS;
   }
 
+  public boolean hasParkingAsker() {
+    return asker == PARKS;
+  }
+
   public Object message() {
     return messageOrSettler;
   }

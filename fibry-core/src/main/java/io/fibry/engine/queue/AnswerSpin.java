@@ -4,10 +4,11 @@ import io.fibry.engine.jvm.EngineThreads;
 import java.util.concurrent.Future;
 
 /**
- * Lets an asker that our carriers do not run wait for a quick answer without a park. A parked asker
- * is woken by a system call of the carrier, which takes longer than a quick handler. A carrier
- * without work searches for some 60 µs before it sleeps. So an idle actor may answer without any
- * system call.
+ * Lets a platform thread wait for the quick answer of an actor on our carriers without a park. A
+ * parked asker is woken by a system call of the carrier, which takes longer than a quick handler. A
+ * carrier without work searches for some 60 µs before it sleeps. So an idle actor may answer
+ * without any system call. A virtual thread never spins, because it would keep other virtual
+ * threads from its carrier.
  *
  * <p><b>When.</b> A spin takes processor time from other threads if the answer comes late. So an
  * asker spins only if no message waited in the mailbox when it sent its request. Otherwise many
@@ -46,7 +47,7 @@ public abstract class AnswerSpin {
 
   /** Returns whether an asker on this thread may spin, if no message waits in the mailbox. */
   public static boolean isPossible() {
-    return HAS_TWO_PROCESSORS && EngineThreads.isCallerOffCarriers();
+    return HAS_TWO_PROCESSORS && EngineThreads.isPlatformThreadBesideCarriers();
   }
 
   /**

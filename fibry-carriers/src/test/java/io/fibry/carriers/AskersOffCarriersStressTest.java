@@ -17,18 +17,22 @@ import java.util.Random;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Threads that no carrier runs ask quick actors, and spin for the answers. At about the time of an
- * answer, a limit passes, the handler interrupts the asker, or another actor kills the actor. Each
- * ask must end, with the right answer or a failure of this kind.
+ * Threads that no carrier runs ask quick actors. Platform threads spin for the answers. The drains
+ * of virtual threads are lent to the JDK's scheduler, which another virtual thread holds up at
+ * times. At about the time of an answer, a limit passes, the handler interrupts the asker, or
+ * another actor kills the actor. Each ask must end, with the right answer or a failure of this
+ * kind.
  */
-class SpinningAskersStressTest {
+class AskersOffCarriersStressTest {
   private static final int ROUNDS = Soak.ON ? 1_000_000 : 10_000; // of each asker
-  private static final int ASKERS = 2; // each has an actor
+  private static final int ASKERS = 4; // each has an actor
   private static final int MAX_WORK = 12_000; // ns; askers spin for 5 µs
+  private static final int MAX_HOLD_UP = 3_000_000; // ns; a lent drain is late after 1 to 2 ms
 
   private enum Disturbance {
     NONE, INTERRUPT, LIMIT, KILL;
@@ -63,6 +67,14 @@ class SpinningAskersStressTest {
     return question.number();
   }
 
+  /** Lets other threads of the JDK's scheduler wait, again and again. */
+  private static void holdUp(List<Thread> askers, Random random) {
+    while (askers.stream().anyMatch(Thread::isAlive)) {
+      work(random.nextInt(MAX_HOLD_UP));
+      LockSupport.parkNanos(random.nextInt(MAX_HOLD_UP));
+    }
+  }
+
   private static void work(int nanos) {
     for (long start = System.nanoTime(); System.nanoTime() - start < nanos;) Thread.onSpinWait();
   }
@@ -78,8 +90,11 @@ class SpinningAskersStressTest {
       askers.add(asker.start(() -> askAll(random)));
     }
 
+    var busy = Thread.startVirtualThread(() -> holdUp(askers, new Random(seed + ASKERS)));
+
     Patience.progress("an ask hangs, fibry.seed=" + seed, rounds::sum,
         () -> askers.stream().noneMatch(Thread::isAlive));
+    Patience.awaitEnd(busy);
 
     assertEquals(List.of(), List.copyOf(wrongResults), () -> "fibry.seed=" + seed);
     assertEquals((long) ASKERS * ROUNDS, rounds.sum());
