@@ -47,6 +47,8 @@ import java.util.OptionalInt;
  * @param refused messages that the mailbox did not accept, because it was full or the wait would
  * have been too long
  * @param dropped messages that the mailbox accepted, and dropped later because it was full
+ * @param expired requests whose limit was over before the actor began them; 0 if the actor has no
+ * name
  * @param restarted how often the actor, or the workers of the pool, have been restarted
  * @param stack where the handler is, the newest call first, at most 0.1 s old. In a pool, the
  * handler that has been busy for longest. Empty if no handler runs, or its stack is not known
@@ -56,7 +58,7 @@ import java.util.OptionalInt;
 public record ActorStats(List<String> scopes, String name, String kind, long queued, Duration oldestWaiting,
     long handled, long failed, ActorState state, Optional<String> awaited, int busyWorkers, int workers,
     int maxWorkers, String activity, Optional<String> messageType, Duration busyFor, boolean isBusyForExact,
-    OptionalInt capacity, Optional<Overflow> overflow, long refused, long dropped, long restarted,
+    OptionalInt capacity, Optional<Overflow> overflow, long refused, long dropped, long expired, long restarted,
     List<StackTraceElement> stack, Optional<ActorFailure> lastFailure) {
 
   /** The state of an actor at one moment. Later versions may add states. */

@@ -2,6 +2,7 @@ package io.fibry;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -61,7 +62,7 @@ class ActorStatsTest {
     assertTrue(scope.awaitQuiescence(Patience.LONG));
     assertEquals(new ActorStats(List.of("app"), "worker", "FIBER", 0, Duration.ZERO, 1, 1, ActorState.IDLE,
         Optional.empty(), 0, 0, 0, "idle", Optional.empty(), Duration.ZERO, true, OptionalInt.empty(),
-        Optional.empty(), 0, 0, 0, List.of(), statsOf("worker").lastFailure()), statsOf("worker"));
+        Optional.empty(), 0, 0, 0, 0, List.of(), statsOf("worker").lastFailure()), statsOf("worker"));
 
     Gate.occupy(actor);
     actor.sendMessage("waits");
@@ -86,6 +87,24 @@ class ActorStatsTest {
     assertTrue(scope.awaitQuiescence(Patience.LONG));
 
     assertEquals(3, statsOf("restarts").restarted());
+  }
+
+  @Test
+  void requestsThatExpireInMailboxAreCounted() {
+    var actor = scope.named("slow").newActorWithReturn((Object message) -> {
+      if (message instanceof Gate gate) gate.pass();
+      return message;
+    });
+    var gate = Gate.occupy(actor);
+    var requests = List.of(actor.sendMessageReturn("one", Duration.ofSeconds(1)),
+        actor.sendMessageReturn("two", Duration.ofSeconds(1)));
+
+    clock.advance(Duration.ofSeconds(1));
+
+    for (var request : requests) assertInstanceOf(AskTimeoutException.class, Patience.failure(request));
+    assertEquals(2, statsOf("slow").expired());
+    assertTrue(scope.dump().contains("; 0 handled, 2 expired\n"), scope.dump());
+    gate.open();
   }
 
   private void assertRefusedCount(long expected, String name) {

@@ -1,5 +1,6 @@
 package io.fibry.engine.scope;
 
+import io.fibry.engine.cell.ActorInspector;
 import io.fibry.engine.cell.Cell;
 import java.util.List;
 import java.util.Locale;
@@ -43,6 +44,8 @@ final class ScopeDump {
     if (cell.failed() > 0) text.append(", ").append(cell.failed()).append(" failed");
     if (cell.refused() > 0) text.append(", ").append(cell.refused()).append(" refused");
     if (cell.dropped() > 0) text.append(", ").append(cell.dropped()).append(" dropped");
+    long expired = ActorInspector.expired(cell);
+    if (expired > 0) text.append(", ").append(expired).append(" expired");
     text.append('\n');
     for (var worker : cell.workersAndSelf()) if (worker != cell && !worker.isIdle()) add(worker, indent + "  ");
   }

@@ -60,7 +60,7 @@ final class StatsCollector {
         activity.text(), Optional.ofNullable(observed.messageType()), Duration.ofNanos(busy.nanos()), busy.isExact(),
         isBounded ? OptionalInt.of(mailbox.capacity()) : OptionalInt.empty(),
         isBounded ? Optional.of(mailbox.overflow()) : Optional.empty(), cell.refused(), cell.dropped(),
-        ActorInspector.restarted(cell), stack,
+        ActorInspector.expired(cell), ActorInspector.restarted(cell), stack,
         hasFailure ? cell.owner().lastFailure(cell.name()) : Optional.empty());
   }
 

@@ -23,6 +23,11 @@ enum ActorProblem implements HeldProblems.Problem {
    * messages of the last 60 to 70 seconds.
    */
   FAILING,
+  /**
+   * A request has expired in the mailbox within the last minute, and at least two in the last 60 to
+   * 70 seconds.
+   */
+  EXPIRING,
   /** The oldest message has waited for the waiting limit or longer. */
   BACKLOGGED,
   /** The number of waiting messages keeps growing, or is too high to be counted. */
@@ -48,7 +53,7 @@ enum ActorProblem implements HeldProblems.Problem {
   @Override
   public boolean isState() {
     // the others are seen by counts of some time, so the page does not know the moment of their end
-    return this != FULL && this != FAILING && this != GROWING && this != FAILED;
+    return this != FULL && this != FAILING && this != EXPIRING && this != GROWING && this != FAILED;
   }
 
   /**

@@ -114,6 +114,11 @@ record ActorRow(ActorStats stats, int scope, ActorTrend trend) {
       map.put("droppedRecently", trend.droppedRecently());
       map.put("lostInMillis", trend.losses().periodMillis());
     }
+    if (stats.expired() > 0) map.put("expired", stats.expired());
+    if (trend.expirations().isRecent()) {
+      map.put("expiredRecently", trend.expiredRecently());
+      map.put("expiredInMillis", trend.expirations().periodMillis());
+    }
     if (problems().contains(ActorProblem.GROWING)) {
       map.put("grewRecently", trend.grewRecently());
       map.put("grewInMillis", trend.growth().periodMillis());

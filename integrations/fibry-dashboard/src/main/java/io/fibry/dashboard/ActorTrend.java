@@ -19,6 +19,7 @@ import java.util.List;
  * @param failures the recent failures, and beside them all handled and failed messages
  * @param losses the recently lost messages, and beside them the dropped messages
  * @param sinceLost since a count of lost messages that was higher than the count before
+ * @param expirations the recently expired requests
  * @param noThreadNanos for how long the actor has waited for a thread
  * @param suspendedNanos for how long the actor has been suspended after one failure
  * @param isFull whether the mailbox was full in this snapshot
@@ -27,14 +28,16 @@ import java.util.List;
  * @param growth when the queue was growing, and beside it the waiting messages
  * @param problems the problems that the page shows
  */
-record ActorTrend(long handled, long failed, long lost, long dropped, RateWindow rate, long sinceHandled,
-    RecentCounts failures, RecentCounts losses, long sinceLost, long noThreadNanos, long suspendedNanos,
+record ActorTrend(long handled, long failed, long lost, long dropped, long expired, RateWindow rate,
+    long sinceHandled, RecentCounts failures, RecentCounts losses, long sinceLost, RecentCounts expirations,
+    long noThreadNanos, long suspendedNanos,
     boolean isFull, boolean stayedFull, QueueTrend queue, long queued, RecentCounts growth,
     HeldProblems<ActorProblem> problems) {
   private static final long MIN_RATE_NANOS = Duration.ofMillis(500).toNanos(); // a shorter time gives no useful rate
   /** A shorter suspension is no problem of its own, because the actor is failing. */
   private static final long MIN_SUSPENDED_NANOS = Duration.ofSeconds(3).toNanos();
   private static final int MIN_FAILED = 2; // so that a single failure is no outage
+  private static final int MIN_EXPIRED = 2; // so that one impatient asker is no outage
   private static final int MIN_FAILED_PERCENT = 1; // of the messages, as for a route
   static final long LONG_AGO = Duration.ofMinutes(2).toNanos();
   private static final ActorTrend NONE = ofNew(RateWindow.NONE); // shared by all actors that did nothing
@@ -73,8 +76,9 @@ record ActorTrend(long handled, long failed, long lost, long dropped, RateWindow
   /** Begins with an actor in the first snapshot. */
   static ActorTrend first(ActorStats stats) {
     boolean isFull = isFull(stats);
-    return new ActorTrend(stats.handled(), stats.failed(), lost(stats), stats.dropped(), RateWindow.of(stats.handled()),
-        LONG_AGO, RecentCounts.NONE, RecentCounts.NONE, LONG_AGO, 0, isSuspended(stats) ? MIN_SUSPENDED_NANOS : 0,
+    return new ActorTrend(stats.handled(), stats.failed(), lost(stats), stats.dropped(), stats.expired(),
+        RateWindow.of(stats.handled()), LONG_AGO, RecentCounts.NONE, RecentCounts.NONE, LONG_AGO, RecentCounts.NONE, 0,
+        isSuspended(stats) ? MIN_SUSPENDED_NANOS : 0,
         isFull, isFull, QueueTrend.of(stats.queued()), stats.queued(), RecentCounts.NONE, HeldProblems.none());
   }
 
@@ -84,7 +88,8 @@ record ActorTrend(long handled, long failed, long lost, long dropped, RateWindow
   }
 
   private static ActorTrend ofNew(RateWindow rate) {
-    return new ActorTrend(0, 0, 0, 0, rate, LONG_AGO, RecentCounts.NONE, RecentCounts.NONE, LONG_AGO, 0, 0, false,
+    return new ActorTrend(0, 0, 0, 0, 0, rate, LONG_AGO, RecentCounts.NONE, RecentCounts.NONE, LONG_AGO,
+        RecentCounts.NONE, 0, 0, false,
         false, QueueTrend.EMPTY, 0, RecentCounts.NONE, HeldProblems.none());
   }
 
@@ -96,13 +101,15 @@ record ActorTrend(long handled, long failed, long lost, long dropped, RateWindow
    * @param pausedNanos for how long of it the process was paused
    */
   ActorTrend next(ActorStats stats, long elapsedNanos, long pausedNanos) {
-    if (stats.handled() < handled || stats.failed() < failed || lost(stats) < lost || stats.dropped() < dropped)
+    if (stats.handled() < handled || stats.failed() < failed || lost(stats) < lost || stats.dropped() < dropped
+        || stats.expired() < expired)
       return ofNew(stats, elapsedNanos);
     long sinceHandled = since(stats.handled() > handled, this.sinceHandled, elapsedNanos);
     var failures = this.failures.next(failed, handled + failed, stats.failed(), stats.handled() + stats.failed(),
         elapsedNanos);
     long sinceLost = since(lost(stats) > lost, this.sinceLost, elapsedNanos);
     var losses = this.losses.next(lost, dropped, lost(stats), stats.dropped(), elapsedNanos);
+    var expirations = this.expirations.next(expired, 0, stats.expired(), 0, elapsedNanos);
     long noThreadNanos = !lacksThread(stats) || stats.handled() > handled ? 0
         : this.noThreadNanos + elapsedNanos - pausedNanos;
     long suspendedNanos = !isSuspended(stats) || stats.failed() > failed ? 0
@@ -111,8 +118,8 @@ record ActorTrend(long handled, long failed, long lost, long dropped, RateWindow
     var nextQueue = queue.next(stats.queued(), elapsedNanos);
     // a growing queue is an event of each snapshot, so the growth is of the last minute
     var nextGrowth = growth.next(0, queued, nextQueue.isGrowing() ? 1 : 0, stats.queued(), elapsedNanos);
-    var next = new ActorTrend(stats.handled(), stats.failed(), lost(stats), stats.dropped(),
-        rate.next(stats.handled(), elapsedNanos), sinceHandled, failures, losses, sinceLost, noThreadNanos,
+    var next = new ActorTrend(stats.handled(), stats.failed(), lost(stats), stats.dropped(), stats.expired(),
+        rate.next(stats.handled(), elapsedNanos), sinceHandled, failures, losses, sinceLost, expirations, noThreadNanos,
         suspendedNanos, isFull, isFull && this.isFull, nextQueue, stats.queued(), nextGrowth,
         problems);
     return next.equals(this) ? this : next; // an idle actor keeps its object
@@ -142,6 +149,7 @@ record ActorTrend(long handled, long failed, long lost, long dropped, RateWindow
     boolean isFailing = failed >= MIN_FAILED
         && failed * 100 >= failures.others(stats.handled() + stats.failed()) * MIN_FAILED_PERCENT;
     if (isFailing) present.add(ActorProblem.FAILING);
+    if (expirations.events(stats.expired()) >= MIN_EXPIRED) present.add(ActorProblem.EXPIRING);
     if (pauses.withoutPauses(stats.oldestWaiting()).compareTo(waitingLimit) >= 0) present.add(ActorProblem.BACKLOGGED);
     if (queue.isGrowing()) present.add(ActorProblem.GROWING);
     if (isBlocked) present.add(ActorProblem.BLOCKED);
@@ -156,8 +164,9 @@ record ActorTrend(long handled, long failed, long lost, long dropped, RateWindow
    */
   ActorTrend withProblems(List<ActorProblem> present, long elapsedNanos) {
     var next = problems.next(present, elapsedNanos, problem -> mayHold(problem, present));
-    return next.equals(problems) ? this : new ActorTrend(handled, failed, lost, dropped, rate, sinceHandled,
-        failures, losses, sinceLost, noThreadNanos, suspendedNanos, isFull, stayedFull, queue, queued, growth, next);
+    return next.equals(problems) ? this : new ActorTrend(handled, failed, lost, dropped, expired, rate, sinceHandled,
+        failures, losses, sinceLost, expirations, noThreadNanos, suspendedNanos, isFull, stayedFull, queue, queued,
+        growth, next);
   }
 
   /**
@@ -190,6 +199,11 @@ record ActorTrend(long handled, long failed, long lost, long dropped, RateWindow
   /** Returns how many messages were refused recently. */
   long refusedRecently() {
     return losses.events(lost) - droppedRecently();
+  }
+
+  /** Returns how many requests have expired recently. */
+  long expiredRecently() {
+    return expirations.events(expired);
   }
 
   /** Returns how many more messages wait now than at the start of the recent growth. */
@@ -235,7 +249,7 @@ record ActorTrend(long handled, long failed, long lost, long dropped, RateWindow
 
   /** Returns whether this trend differs from the trend of an actor that has done nothing. */
   boolean isWorthKeeping() {
-    return handled > 0 || failed > 0 || lost > 0 || noThreadNanos > 0 || queue != QueueTrend.EMPTY
+    return handled > 0 || failed > 0 || lost > 0 || expired > 0 || noThreadNanos > 0 || queue != QueueTrend.EMPTY
         || !problems.isEmpty();
   }
 }

@@ -210,9 +210,10 @@ function firstOf(links, total = links.length) {
 const actorLinks = (rows, note = () => '') =>
   rows.map(row => ({text: row.name, place: {scope: path(row), name: row.name}, note: note(row)}));
 
-/** Returns since when an actor is stuck, or why it is full or blocked, in parentheses. */
+/** Returns since when an actor is stuck, or why it is full, expiring or blocked, in parentheses. */
 const noteOf = kind => row => kind === 'stuck' ? row.busyMillis ? ` (since ${steadyClock(actorKey(path(row), row.name), row.busyMillis)})` : ''
   : kind === 'full' ? ` (${fullDoes(row)})`
+  : kind === 'expiring' && row.expiredRecently ? ` (${expiredOf(row)})`
   : kind === 'blocked' ? ` (waits for ${row.awaits})` : '';
 
 /** Returns whether the item is no alarm: the program works, another actor is the cause, or the problem is over. */
@@ -393,10 +394,13 @@ const fullText = row => !hasLost(row) ? OVERFLOWS[row.overflow]
 /** Returns the waiting messages of a growing queue, and how many more they are than before; the same text for ten seconds. */
 const growthOf = row => steadyText(actorKey(path(row), row.name) + '\ngrowing', number(row.waiting) + ' waiting'
   + (row.grewRecently > 0 ? `, ${number(row.grewRecently)} more` + within(row.grewInMillis) : ''));
+/** Returns how many requests have expired in the mailbox; the same text for ten seconds. */
+const expiredOf = row => steadyText(actorKey(path(row), row.name) + '\nexpiring', counted(row.expiredRecently, 'request') + within(row.expiredInMillis));
 /** Returns the problems of an actor, with its lost messages, recent failures and growth. */
 const problemsOf = row => row.problems.filter(problem => problem !== 'failed' || !has(row, 'failing')).map(problem =>
   problem === 'full' ? 'full: ' + fullDoes(row)
     : problem === 'failing' && row.recentFailures ? 'failing: ' + failuresOf(row)
+    : problem === 'expiring' && row.expiredRecently ? 'expiring: ' + expiredOf(row)
     : problem === 'growing' && row.waiting ? 'growing: ' + growthOf(row)
     : problem === 'failed' ? failuresOf(row) : problem);
 const does = row => row.problems
@@ -678,6 +682,7 @@ function describe(actor) {
   return [selected.scope, text, actor.busyMillis ? 'busy for ' + busy(actor) + (actor.busyMillis >= 1000 ? ', since ' + steadyClock(key, actor.busyMillis, actor.time) : '') : '', waiting,
     actor.overflow ? 'if full: ' + OVERFLOWS[actor.overflow] : '', actor.kind.replaceAll('_', ' '), number(actor.handled) + ' handled', number(actor.failed) + ' failed',
     actor.restarted ? counted(actor.restarted, 'restart') : '', lostText(actor),
+    actor.expired ? number(actor.expired) + ' expired' : '',
     !statistics.texts && /\bString\b/.test(actor.doing) ? 'texts of messages are hidden; the option withMessageContents() shows them' : '']
     .filter(Boolean).join(' · ');
 }

@@ -85,6 +85,13 @@ class AlarmPageTest extends PageFixture {
   }
 
   @Test
+  void expiringActorHasCountOfRequests() throws Exception {
+    assertEquals("▲ 1 expiring: stock (42 requests in 70 s)|▲ expiring: 42 requests in 70 s · handles a",
+        chromium.value("(showRowsOf([{name: 'stock', doing: 'handles a', problems: ['expiring'], expiredRecently: 42, "
+            + "expiredInMillis: 65000}]), [" + ALARM_SCRIPT + ", byId('rows').rows[1].cells[2].innerText].join('|'))"));
+  }
+
+  @Test
   void routeWithHighestShareOfErrorsIsFirst() throws Exception {
     // a route that fails seldom, a route that always times out, and slow routes
     var routes = "[['GET /seldom', 'failing', 12, 711], ['GET /slow', 'slow', 9, 9], ['GET /fine'], "

@@ -220,7 +220,7 @@ class DashboardTest {
 
       var text = statistics(dashboard);
 
-      assertTrue(text.contains("\"full\":1,\"failing\":0,\"backlogged\":0,\"growing\":0,\"blocked\":0,"
+      assertTrue(text.contains("\"full\":1,\"failing\":0,\"expiring\":0,\"backlogged\":0,\"growing\":0,\"blocked\":0,"
           + "\"failed\":1}"), text);
       assertTrue(text.contains("\"recentFailures\":{\"actors\":1,\"failures\":1,\"millisAgo\":0,"
           + "\"inMillis\":1000,\"lastAt\":\""), text);

@@ -131,7 +131,8 @@ class PageTest extends PageFixture {
   void stuckActorIsFirstRowBelowAlarmAndIdleActorsAreFolded() throws Exception {
     for (int i = 0; i < 200; i++) scope.named("session-" + i).newActor((String text) -> {});
     show("");
-    assertEquals("✓ no actor is cut off, stuck, without thread, restarting, full, failing, backlogged or growing",
+    assertEquals(
+        "✓ no actor is cut off, stuck, without thread, restarting, full, failing, expiring, backlogged or growing",
         chromium.value("byId('alarm').innerText"));
     assertEquals("▸ session-* ○ 200 idle 0 0 – 0 0", row("▸ session-*"));
     assertEquals("2", chromium.value("byId('rows').rows.length"));

@@ -19,6 +19,7 @@ final class Stats {
   private long failed;
   private long refused;
   private long dropped;
+  private long expired;
   private ActorState state = ActorState.IDLE;
   private Optional<String> awaited = Optional.empty();
   private Optional<String> messageType = Optional.empty();
@@ -77,6 +78,11 @@ final class Stats {
     return this;
   }
 
+  Stats withExpired(long expired) {
+    this.expired = expired;
+    return this;
+  }
+
   Stats withState(ActorState state) {
     this.state = state;
     return this;
@@ -118,7 +124,7 @@ final class Stats {
   ActorStats get() {
     return new ActorStats(scopes, name, kind, queued, oldestWaiting, handled, failed, state, awaited,
         busyWorkers, busyWorkers, maxWorkers, activity, messageType, busyFor, true, capacity,
-        capacity.isPresent() ? Optional.of(Overflow.REJECT) : Optional.empty(), refused, dropped, 0, stack,
+        capacity.isPresent() ? Optional.of(Overflow.REJECT) : Optional.empty(), refused, dropped, expired, 0, stack,
         Optional.empty());
   }
 }
