@@ -111,7 +111,7 @@ final class CarrierPool extends ForkJoinPool implements FiberCarriers {
   public void run(CarriedDrain drain) {
     var carrier = carrierOrNull();
     if (carrier != null) add(drain, carrier);
-    else if (drain.hasParkingAsker() && Thread.currentThread().isVirtual()) lend(drain);
+    else if (drain.hasAskerOffCarriers() && Thread.currentThread().isVirtual() && lentDrains.maySucceed()) lend(drain);
     else if (drain.hasSpinningAsker() && idle.hasAwake(carriers.length)) addForAwake(drain);
     else add(drain, null);
   }
@@ -186,9 +186,13 @@ final class CarrierPool extends ForkJoinPool implements FiberCarriers {
     return lentDrains.hasWaiting();
   }
 
-  /** Lets the carriers run the lent drains that have waited since the last call. */
-  void takeBackOldDrains() {
+  /**
+   * Lets the carriers run the lent drains that have waited since the last call. Returns whether a
+   * lent drain waits.
+   */
+  boolean takeBackOldDrains() {
     lentDrains.takeBackOld(this::addShared);
+    return lentDrains.hasWaiting();
   }
 
   @Nullable

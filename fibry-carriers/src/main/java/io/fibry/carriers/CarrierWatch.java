@@ -50,6 +50,7 @@ final class CarrierWatch implements Runnable {
   // Used by the thread only
   private long sparesStartedAt = System.nanoTime() - STUCK_AFTER;
   private long lentCheckedAt = System.nanoTime();
+  private boolean hasLentDrain; // whether a lent drain waited then
   private long surplusSince; // when the surplus of carriers began; 0 if there is none
   private int spareNumber;
 
@@ -135,11 +136,11 @@ final class CarrierWatch implements Runnable {
 
   /** Checks all carriers once. Returns true if no carrier made progress and there is no surplus. */
   private boolean check(long now) {
-    boolean isQuiet = !pool.hasLentDrain();
-    if (!isQuiet && now - lentCheckedAt >= LATE_LOAN) {
+    if (now - lentCheckedAt >= LATE_LOAN) {
       lentCheckedAt = now;
-      pool.takeBackOldDrains();
+      hasLentDrain = pool.takeBackOldDrains();
     }
+    boolean isQuiet = !hasLentDrain;
     boolean hasLateEntry = pool.hasSharedEntry();
     int running = 0; // carriers that are neither stuck nor retired
     int spares = 0;

@@ -35,7 +35,7 @@ class AskerOffCarriersTest {
       }
 
       @Override
-      public boolean hasParkingAsker() {
+      public boolean hasAskerOffCarriers() {
         return !isSpinning;
       }
     };

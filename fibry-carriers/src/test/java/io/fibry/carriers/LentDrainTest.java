@@ -16,11 +16,13 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests on which scheduler an actor runs that a virtual thread off the carriers asks. */
 class LentDrainTest {
@@ -82,12 +84,14 @@ class LentDrainTest {
     assertTrue(asker.ask(1));
   }
 
+  /** Where the first and the last message of a batch were handled. */
+  private record Batch(boolean isFirstOnCarrier, boolean isLastOnCarrier) {}
+
   /**
-   * Lets an actor handle a request of a virtual thread and then messages of this thread. Returns
-   * whether the drain of the request was lent, and another drain handled the last message on a
-   * carrier. A batch has at most 256 messages.
+   * Lets an actor handle a request of a virtual thread, and then more messages than a drain handles
+   * in a row: messages of this thread, or requests of actors.
    */
-  private boolean isReturnedAfterBatch() {
+  private Batch handleBatch(boolean hasAskers) {
     int messages = 1_000;
     var gate = new CountDownLatch(1);
     var results = new LinkedBlockingQueue<Boolean>();
@@ -97,17 +101,28 @@ class LentDrainTest {
       return n;
     });
     Patience.awaitParked(Patience.startFiber(() -> actor.ask(0)));
-    for (int i = 1; i <= messages; i++) actor.sendMessage(i);
+    for (int i = 1; i <= messages; i++) {
+      if (hasAskers) scope.anonymous().newActor((Integer n) -> actor.ask(n)).sendMessage(i);
+      else actor.sendMessage(i);
+    }
+    Patience.eventually(() -> scope.report().queued() >= messages);
     gate.countDown();
-    boolean isLent = !Patience.nextOf(results);
+    boolean isFirstOnCarrier = Patience.nextOf(results);
     boolean isLastOnCarrier = false;
     for (int i = 1; i <= messages; i++) isLastOnCarrier = Patience.nextOf(results);
-    return isLent && isLastOnCarrier;
+    return new Batch(isFirstOnCarrier, isLastOnCarrier);
   }
 
-  @Test
-  void actorReturnsToCarriersAfterBatch() {
-    Patience.eventually("no actor returned to the carriers", this::isReturnedAfterBatch);
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void actorReturnsToCarriersAfterBatch(boolean hasAskers) {
+    var lentBatch = new AtomicReference<Batch>();
+    Patience.eventually("no drain was lent", () -> {
+      lentBatch.set(handleBatch(hasAskers));
+      return !lentBatch.get().isFirstOnCarrier;
+    });
+
+    assertTrue(lentBatch.get().isLastOnCarrier);
   }
 
   /**

@@ -92,6 +92,35 @@ class LentDrainsTest {
     assertTrue(taken.containsAll(lent));
   }
 
+  /** Without the watch, a list in which the newest entry always waits would keep all entries. */
+  @Test
+  void watchDropsBegunEntriesBetweenWaitingEntries() {
+    var oldest = lend(new TestDrain(() -> {}));
+    var second = lend(drain);
+    var begun = lend(new TestDrain(() -> {}));
+    var newest = lend(new TestDrain(() -> {}));
+    oldest.run();
+    begun.run();
+    assertEquals(begun, newest.next);
+
+    takeBackOld();
+
+    assertEquals(second, newest.next);
+    assertNull(second.next);
+  }
+
+  @Test
+  void drainsAreNotLentForSomeTimeAfterLateDrain() {
+    lend(drain);
+    takeBackOld();
+    assertTrue(drains.maySucceed());
+
+    takeBackOld();
+
+    for (int i = 0; i < LentDrains.SKIPS; i++) assertFalse(drains.maySucceed());
+    assertTrue(drains.maySucceed());
+  }
+
   @Test
   void newEntryDropsBegunEntries() {
     lend(new TestDrain(() -> {})).run();

@@ -16,6 +16,7 @@ import io.fibry.engine.cell.Cell;
 import io.fibry.engine.cell.ColdState;
 import io.fibry.engine.jvm.AskChainLocals;
 import io.fibry.engine.jvm.EngineLog;
+import io.fibry.engine.jvm.EngineThreads;
 import io.fibry.engine.message.AnswerType;
 import io.fibry.engine.message.AwaitedSinkTask;
 import io.fibry.engine.message.Baggage;
@@ -234,6 +235,7 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
     Objects.requireNonNull(message, "message");
     var request = new RequestFuture<Object>(this, message, baggageOfAsk(EngineMessage.unwrap(message)), true);
     if (AnswerSpin.isPossible() && hasEmptyQueue() && behavior.isSpinDue()) request.letAskerSpin();
+    else if (EngineThreads.isVirtualThreadOffCarriers()) request.setAskerOffCarriers();
     send(request, message, deadline);
     return request.await(shown, deadline, asker, behavior);
   }

@@ -159,8 +159,8 @@ class GuardedCell extends ActorCell {
    * have probed the stack.
    */
   void begin(QueueEntry<Object> entry) {
-    boolean hasParkingAsker = entry.itemOrNull() instanceof RequestFuture<?> request && request.hasParkingAsker();
-    begin(null, hasParkingAsker ? Envelope.NOTHING_OF_PARKING_ASKER : Envelope.NOTHING);
+    boolean isLent = entry.itemOrNull() instanceof RequestFuture<?> request && request.hasAskerOffCarriers();
+    begin(null, isLent ? Envelope.NOTHING_OF_ASKER_OFF_CARRIERS : Envelope.NOTHING);
   }
 
   private Reason awaitSpace(QueueEntry<Object> entry, Object message, Deadline deadline) {

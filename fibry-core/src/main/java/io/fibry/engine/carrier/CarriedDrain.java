@@ -23,11 +23,10 @@ public interface CarriedDrain extends Runnable {
   }
 
   /**
-   * Returns whether this drain begins with the request of a thread that parks until its answer. If
-   * this thread is the caller of {@link FiberCarriers#run}, and no carrier runs it, then its own
-   * scheduler may run the drain while it is parked.
+   * Returns whether this drain begins with the request of a virtual thread that none of the
+   * carriers runs. This thread parks until the answer, so its own scheduler may run the drain.
    */
-  default boolean hasParkingAsker() {
+  default boolean hasAskerOffCarriers() {
     return false;
   }
 

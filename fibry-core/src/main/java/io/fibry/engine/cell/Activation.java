@@ -218,9 +218,9 @@ final class Activation extends HandlerContext implements WokenDrain {
   }
 
   @Override
-  public boolean hasParkingAsker() {
-    return node == Envelope.NOTHING_OF_PARKING_ASKER
-        || node instanceof RequestFuture<?> request && request.hasParkingAsker();
+  public boolean hasAskerOffCarriers() {
+    return node == Envelope.NOTHING_OF_ASKER_OFF_CARRIERS
+        || node instanceof RequestFuture<?> request && request.hasAskerOffCarriers();
   }
 
   @Override
@@ -435,7 +435,7 @@ final class Activation extends HandlerContext implements WokenDrain {
   /** Lets other actors run, and returns whether another activation continues this actor. */
   private boolean giveWay() {
     if (kind == ActivationKind.DISPOSAL || mustRunHooks) return false;
-    if (ownsThread ? !EngineThreads.isOnLoan() : cell.settings().strategy() == Strategy.CALLER) {
+    if (ownsThread ? !EngineThreads.isVirtualThreadOffCarriers() : cell.settings().strategy() == Strategy.CALLER) {
       if (ownsThread && thread.isVirtual()) lastPark = EngineThreads.yieldToOthers(lastPark, isNear());
       return false;
     }

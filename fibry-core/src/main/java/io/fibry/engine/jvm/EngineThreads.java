@@ -74,10 +74,10 @@ public final class EngineThreads {
   }
 
   /**
-   * Returns whether the carriers have lent the drain of the caller to another scheduler of virtual
-   * threads. Called by a drain that has a thread of its own.
+   * Returns whether the optional carriers run the fibers, and the caller is a virtual thread of
+   * another scheduler. If such a thread runs a drain of a fiber, the carriers have lent the drain.
    */
-  public static boolean isOnLoan() {
+  public static boolean isVirtualThreadOffCarriers() {
     return usesCarriers() && Thread.currentThread().isVirtual() && !CARRIERS.runsCaller();
   }
 

@@ -10,11 +10,8 @@ public final class Envelope {
    * queue yet.
    */
   public static final Envelope NOTHING = new Envelope(null);
-  /**
-   * Like {@link #NOTHING}, for a drain that was started by a request of a thread that parks until
-   * its answer.
-   */
-  public static final Envelope NOTHING_OF_PARKING_ASKER = new Envelope(null);
+  /** Like {@link #NOTHING}, for a drain that begins with a request of an asker off the carriers. */
+  public static final Envelope NOTHING_OF_ASKER_OFF_CARRIERS = new Envelope(null);
 
   public Object message; // null once the message is being handled; written by the sender, then by the drain
   public Object next; // an Envelope or a RequestFuture; set once by the next sender, cleared by the drain

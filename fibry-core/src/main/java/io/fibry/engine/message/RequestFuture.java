@@ -70,6 +70,7 @@ public sealed class RequestFuture<R> extends AnswerFuture<R> implements AnswerLi
   private static final byte HAS_FUTURE = 0;
   private static final byte PARKS = 1;
   private static final byte SPINS = 2;
+  private static final byte PARKS_OFF_CARRIERS = 3;
   private static final VarHandle STATE = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "state",
       VarHandle.class, RequestFuture.class, byte.class);
   private static final VarHandle WAITER = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "waiter",
@@ -102,10 +103,11 @@ public sealed class RequestFuture<R> extends AnswerFuture<R> implements AnswerLi
   // whether the asker expects an answer of the type that the request declares; written before the
   // offer
   public boolean hasDeclaredType;
-  // whether `ask` made the request, and whether its thread spins before it parks, and then wakes a
-  // carrier if none has taken the request. One byte, because a field more would make the request 8
-  // bytes larger. No user sees the future of an `ask`, and after a failure its value is a
-  // FailedResult. Written before the offer
+  // whether `ask` made the request; if so, whether its thread spins before it parks, and then wakes
+  // a carrier if none has taken the request, or whether it is a virtual thread that no carrier of
+  // ours runs. One byte, because a field more would make the request 8 bytes larger. No user sees
+  // the future of an `ask`, and after a failure its value is a FailedResult. Written before the
+  // offer
   private byte asker;
 
   RequestFuture(Recipient recipient, Object message, Baggage baggage) {
@@ -132,8 +134,13 @@ public sealed class RequestFuture<R> extends AnswerFuture<R> implements AnswerLi
     return asker == SPINS;
   }
 
-  public boolean hasParkingAsker() {
-    return asker == PARKS;
+  /** Called by {@code ask} before the offer, on a virtual thread that no carrier of ours runs. */
+  public void setAskerOffCarriers() {
+    asker = PARKS_OFF_CARRIERS;
+  }
+
+  public boolean hasAskerOffCarriers() {
+    return asker == PARKS_OFF_CARRIERS;
   }
 
   public Object message() {
