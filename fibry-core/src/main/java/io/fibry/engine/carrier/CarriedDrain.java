@@ -23,8 +23,8 @@ public interface CarriedDrain extends Runnable {
   }
 
   /**
-   * Returns whether this drain begins with the request of a virtual thread that none of the
-   * carriers runs. This thread parks until the answer, so its own scheduler may run the drain.
+   * Returns whether this drain begins with the request of a virtual thread that no carrier
+   * runs. This thread parks until the answer, so its own scheduler may run the drain.
    */
   default boolean hasAskerOffCarriers() {
     return false;
