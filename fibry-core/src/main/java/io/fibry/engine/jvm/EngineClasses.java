@@ -80,6 +80,7 @@ public final class EngineClasses {
         "engine.actor.ActorCell", "engine.actor.ActorCell$1", "engine.actor.ActorCell$Admission",
         "engine.actor.DefaultActorBuilder", "engine.actor.ReplaceableMessage", "engine.actor.TimedMessage",
         "engine.actor.TimedMessage$SendTask", "engine.cell.Accounts$NotificationTask",
+        "engine.cell.Accounts$StripedCount",
         "engine.cell.Activation", "engine.cell.Activation$ActivationKind", "engine.cell.Activity",
         "engine.cell.ActorBehavior",
         "engine.cell.ActorBehavior$RestOfHandling",

@@ -51,6 +51,24 @@ class AccountsTest {
     scope.closeWithin(Duration.ZERO);
   }
 
+  @Test
+  void numbersOfManyThreadsAreAllCounted() {
+    int threads = 40; // more than a count has cells, so some threads share a cell
+    int times = 20_000;
+    var outer = new Accounts(null);
+    var inner = new Accounts(outer);
+    Runnable counting = () -> {
+      for (int i = 0; i < times; i++) inner.countHandled(2);
+    };
+    var started = new ArrayList<Thread>();
+    for (int i = 0; i < threads; i++)
+      started.add(i % 2 == 0 ? Thread.startVirtualThread(counting) : Thread.ofPlatform().start(counting));
+    started.forEach(Patience::awaitEnd);
+
+    assertEquals(2L * threads * times, inner.handled());
+    assertEquals(2L * threads * times, outer.handled());
+  }
+
   private Actor<Object> actor(ActorScope owner) {
     return owner.anonymous().onFailure(FailurePolicy.resume().withoutLog()).newActor(Gate::passOrThrow);
   }
