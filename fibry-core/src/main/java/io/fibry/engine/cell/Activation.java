@@ -70,6 +70,11 @@ final class Activation extends HandlerContext implements WokenDrain {
     IDLE_END // on the thread that ends an idle actor
   }
 
+  /** The messages that a drain handles before it gives way to other actors. */
+  private static final class MessageBatch extends TimeSlice {
+    int credit = MAX_BATCH; // messages left
+  }
+
   private static final int MIN_STREAK = 16; // messages in a row before the drain spins for the next one
   private static final int MAX_BATCH = 256; // messages before the drain gives way to other actors
   // The max number of wake-ups by actors with the waker's behavior that start a fiber at once,
@@ -122,17 +127,8 @@ final class Activation extends HandlerContext implements WokenDrain {
 
   @Override
   public void run() {
-    if (kind == ActivationKind.RESIDENT) {
-      if (tryClaim()) runResident();
-    } else if (kind != ActivationKind.NORMAL || cell.settings().strategy() != Strategy.FIBER
-        || !Thread.currentThread().isVirtual())
-      runWithRight(false);
-    else if (runWithRight(true)) HandOver.runWoken(this);
-  }
-
-  @Override
-  public boolean runOnce() {
-    return runWithRight(true);
+    if (kind == ActivationKind.RESIDENT) runResident();
+    else if (runOnce() && canHandOver) HandOver.runWoken(this);
   }
 
   private boolean tryClaim() {
@@ -153,18 +149,18 @@ final class Activation extends HandlerContext implements WokenDrain {
    * Takes the right to run, and works until the right is given away. Returns false if there is no
    * right to take. The work may throw for lack of stack or memory, or because of user code outside
    * of a handler. This method then strands the right, so that no error loses it.
-   *
-   * @param canHandOver whether the thread can run a woken actor after this drain
    */
-  boolean runWithRight(boolean canHandOver) {
+  @Override
+  public boolean runOnce() {
     if (!takeRight()) return false;
     try {
       if (kind == ActivationKind.RESIDENT) drain();
       else if (kind == ActivationKind.IDLE_END) endIdle();
       else {
         waker = null;
-        this.canHandOver = canHandOver;
-        thread = Thread.currentThread();
+        var ownThread = thread = Thread.currentThread();
+        canHandOver =
+            kind == ActivationKind.NORMAL && ownThread.isVirtual() && cell.settings().strategy() == Strategy.FIBER;
         if (kind == ActivationKind.DISPOSAL) drain();
         else if (isInline()) handleInline();
         else if (ownsThread) { // no helper method: a fiber that sleeps in its handler keeps all frames in memory
@@ -281,6 +277,7 @@ final class Activation extends HandlerContext implements WokenDrain {
    * exhausted, because no other thread could run the actor.
    */
   private void runResident() {
+    if (!tryClaim()) return;
     outer = ownsThread ? null : current();
     thread = Thread.currentThread();
     boolean isEntered = false;
@@ -291,7 +288,7 @@ final class Activation extends HandlerContext implements WokenDrain {
           VarHandle.fullFence(); // pairs with PlainQueue.attemptStart, which writes `handedNode`, then reads `thread`
           isEntered = true;
         }
-        if (runWithRight(false)) continue;
+        if (runOnce()) continue;
         LockSupport.park(this);
         Thread.interrupted();
       } catch (OutOfMemoryError noMemory) { // from a park of a fiber, or while the right is stranded
@@ -355,35 +352,50 @@ final class Activation extends HandlerContext implements WokenDrain {
     else cell.push(new Envelope(null)); // end work, such as a resource, was added: a drain ends the actor
   }
 
+  // The handler runs under the frames of runOnce, drain, handle and deliverInContext, and a fiber
+  // that sleeps in its handler keeps them in memory. The JVM's first compiler (C1) gives each
+  // spilled value a slot of its own, also the values of the methods that it inlines. So these
+  // methods leave other work to methods that are too large for C1 to inline.
+
   private void drain() {
-    int credit = MAX_BATCH;
-    // null until there is a second message, because a sleeping handler keeps this object in memory
-    TimeSlice slice = null;
     mustRunHooks |= cell.takePendingHooks();
-    while (true) {
+    MessageBatch batch = null; // null until there is a second message: a sleeping handler keeps this object in memory
+    do {
       byte phase = cell.phase;
       long decision = phase >= Cell.OPEN ? FailureHandler.CONTINUE : restart();
       if (decision == FailureHandler.CONTINUE) decision = handle(node, phase);
-      if (decision != FailureHandler.CONTINUE) {
-        if (FailureHandler.pause(decision) == 0) continue; // handles the redelivered message now
-        suspend(decision);
-        return;
-      }
-      node = next(slice);
-      if (node == null) break;
-      if (mayHoldHandOver) startHandedOver();
-      if (slice == null) slice = new TimeSlice();
-      if (credit == 0) {
-        if (giveWay()) return;
-        settleAccounts();
-        credit = MAX_BATCH;
-        slice.restart();
-      } else if (!mustRunHooks && slice.isOver()) credit = 1;
-      long messageNanos = slice.takeStepNanos();
-      if (messageNanos > 0) cell.recordMessageTime(messageNanos);
-      credit--;
+      batch = afterMessage(decision, batch);
+    } while (batch != null);
+  }
+
+  /** Prepares the next message. Returns the batch of this drain, or null if the drain is over. */
+  private MessageBatch afterMessage(long decision, MessageBatch oldBatch) {
+    var batch = oldBatch;
+    if (decision != FailureHandler.CONTINUE) {
+      if (FailureHandler.pause(decision) == 0) return batch != null ? batch : new MessageBatch(); // redelivers it now
+      suspend(decision);
+      return null;
     }
-    if (!mustRunHooks) return;
+    node = next(batch);
+    if (node == null) {
+      if (mustRunHooks) runHooks();
+      return null;
+    }
+    if (mayHoldHandOver) startHandedOver();
+    if (batch == null) batch = new MessageBatch();
+    if (batch.credit == 0) {
+      if (giveWay()) return null;
+      settleAccounts();
+      batch.credit = MAX_BATCH;
+      batch.restart();
+    } else if (!mustRunHooks && batch.isOver()) batch.credit = 1;
+    long messageNanos = batch.takeStepNanos();
+    if (messageNanos > 0) cell.recordMessageTime(messageNanos);
+    batch.credit--;
+    return batch;
+  }
+
+  private void runHooks() {
     mustRunHooks = false;
     hooksBegun = true;
     cell.finish(this);
@@ -393,13 +405,13 @@ final class Activation extends HandlerContext implements WokenDrain {
    * Returns the next node. Returns null if no message waits, and the right to run has been
    * released.
    *
-   * @param slice the time slice of this drain, or null if it may not yield
+   * @param batch the batch of this drain, or null after its first message
    */
-  private Object next(TimeSlice slice) {
+  private Object next(MessageBatch batch) {
     Object next = cell.next(node, unsettledCount >= MIN_STREAK);
-    if (next == null && slice != null && ownsThread && !mustRunHooks && thread.isVirtual()) {
+    if (next == null && batch != null && ownsThread && !mustRunHooks && thread.isVirtual()) {
       next = cell.nextOfWokenSender();
-      if (next != null) slice.restart(); // the sender has run meanwhile
+      if (next != null) batch.restart(); // the sender has run meanwhile
     }
     if (next != null) return next;
     pauseWork();
@@ -464,30 +476,38 @@ final class Activation extends HandlerContext implements WokenDrain {
 
   /** Handles a node, and returns a decision of {@link FailureHandler}. */
   private long handle(Object node, byte phase) {
-    Object newMessage;
-    Baggage newBaggage;
-    RequestFuture<?> newRequest = null;
-    if (node instanceof Envelope envelope) {
-      newMessage = envelope.message;
-      // the envelope is a wake-up, or an earlier activation failed after it took the message
-      if (newMessage == null) return FailureHandler.CONTINUE;
-      envelope.message = null;
-      newBaggage = envelope.baggage;
-    } else {
-      newRequest = (RequestFuture<?>) node;
-      newBaggage = newRequest.baggage;
-      newMessage = newRequest.begin();
-      if (newMessage == null) {
-        if (newRequest.isUnanswered()) cell.failOutOfMemory(newRequest);
-        return FailureHandler.CONTINUE;
-      }
-    }
+    var newRequest = node instanceof RequestFuture<?> requestNode ? requestNode : null;
+    var newBaggage = newRequest != null ? newRequest.baggage : ((Envelope) node).baggage;
+    Object newMessage = takeMessage(node);
+    if (newMessage == null) return FailureHandler.CONTINUE;
+    boolean isOrdinary = newBaggage == null && phase <= Cell.OPEN && newMessage != EngineMessage.PILL
+        && !JfrEvents.isRecordingMessages();
+    return isOrdinary ? deliverInContext(newMessage, newRequest, null)
+        : handleSpecial(newMessage, newRequest, newBaggage, phase);
+  }
+
+  /** Handles the pill, a message of an ending actor, or a message with baggage or a recording. */
+  private long handleSpecial(Object newMessage, RequestFuture<?> newRequest, Baggage newBaggage, byte phase) {
     if (newMessage == EngineMessage.PILL) takePill();
     else if (phase > Cell.OPEN) cell.failUndelivered(newMessage, newRequest);
-    else if (newBaggage == null && !JfrEvents.isRecordingMessages())
-      return deliverInContext(newMessage, newRequest, null);
     else return deliverRecorded(newMessage, newRequest, newBaggage);
     return FailureHandler.CONTINUE;
+  }
+
+  /**
+   * Takes the message out of its node. Returns null if the node is a wake-up, if an earlier
+   * activation took its message and failed, or if its asker no longer waits.
+   */
+  private Object takeMessage(Object node) {
+    if (node instanceof Envelope envelope) {
+      Object newMessage = envelope.message;
+      if (newMessage != null) envelope.message = null;
+      return newMessage;
+    }
+    var newRequest = (RequestFuture<?>) node;
+    Object newMessage = newRequest.begin();
+    if (newMessage == null && newRequest.isUnanswered()) cell.failOutOfMemory(newRequest);
+    return newMessage;
   }
 
   private void takePill() {
@@ -498,7 +518,7 @@ final class Activation extends HandlerContext implements WokenDrain {
     cell.setLeaving();
   }
 
-  // ---- one message; few frames, because a fiber that sleeps in its handler keeps them in memory
+  // ---- one message
 
   /** Delivers an inline request, and returns a decision of {@link FailureHandler}. */
   private long deliver(Object newMessage, RequestFuture<?> inlineRequest) {

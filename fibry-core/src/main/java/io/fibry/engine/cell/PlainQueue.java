@@ -69,7 +69,7 @@ import java.util.concurrent.locks.LockSupport;
  * a plain assignment stores the right to run in {@code stranded}. If that happens to a sender and
  * no other node was added behind its node, the sender withdraws its node and throws. Otherwise
  * {@link #rescueLater} or the next sender tries again. The methods that take the right also strand
- * it after an error ({@link #attemptStart}, {@link Activation#runWithRight}). So if the stack is
+ * it after an error ({@link #attemptStart}, {@link Activation#runOnce}). So if the stack is
  * too small to call such a method, the right is not taken, and cannot be lost. Only {@link #push}
  * has the right before it calls {@code attemptStart}, because its swap of the tail also takes the
  * right.
@@ -791,7 +791,7 @@ abstract class PlainQueue implements Rescuable {
     var pill = new Envelope(EngineMessage.PILL);
     var activation = newActivation(pill, ActivationKind.IDLE_END);
     StackProbe.probeForSend(); // first: once the right is taken, the end must complete
-    return activation.runWithRight(false) && activation.hooksBegun;
+    return activation.runOnce() && activation.hooksBegun;
   }
 
   /**
@@ -810,7 +810,7 @@ abstract class PlainQueue implements Rescuable {
     var ownDeadline = behavior.usesContext() ? askDeadline(asker) : null;
     if (ownDeadline != null && ownDeadline.isZero()) return null; // the time of the asker is over: `ask` throws
     activation.setAsker(asker, ownDeadline);
-    if (!activation.runWithRight(false)) return null;
+    if (!activation.runOnce()) return null;
     if (activation.answer != null) return activation.answer;
     var deadline = request.isDone() ? Deadline.NONE : ownDeadline != null ? ownDeadline : askDeadline(asker);
     if (deadline.isBounded()) request.deadline = deadline;

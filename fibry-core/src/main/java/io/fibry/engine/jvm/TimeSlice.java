@@ -4,7 +4,7 @@ package io.fibry.engine.jvm;
  * A time slice of a millisecond for a loop. The slice reads the clock after each step, or after
  * each 16th step if steps are quick.
  */
-public final class TimeSlice {
+public class TimeSlice {
   private static final long NANOS = 1_000_000;
   private static final int QUICK_STEPS = 16; // steps between two reads of the clock
 
@@ -15,7 +15,7 @@ public final class TimeSlice {
   private long stepNanos; // mean time of the steps between the last two reads; 0 if unknown
 
   /** Called after each step. Returns whether the slice is used up. */
-  public boolean isOver() {
+  public final boolean isOver() {
     if (--stepsToRead > 0) return false;
     long now = System.nanoTime();
     if (start == 0) start = now;
@@ -26,13 +26,13 @@ public final class TimeSlice {
   }
 
   /** Returns the mean time of the last steps and clears it, or returns 0 if it is not known. */
-  public long takeStepNanos() {
+  public final long takeStepNanos() {
     long nanos = stepNanos;
     stepNanos = 0;
     return nanos;
   }
 
-  public void restart() {
+  public final void restart() {
     start = 0;
     lastRead = 0; // the time until now belongs to no step
   }
