@@ -59,6 +59,8 @@ final class Runner implements Runnable {
   private final CarrierPool pool;
   private final Thread thread;
   private volatile CarriedDrain nextDrain; // set by the carrier that starts or continues this runner; null if taken
+  private int drainCount; // drains in a row
+  private long batchStart; // nanoTime of a drain in this row; 0 before the first read of the clock
 
   private Runner(CarrierPool pool, CarriedDrain firstDrain) {
     this.pool = pool;
@@ -90,12 +92,32 @@ final class Runner implements Runnable {
     resume(END);
   }
 
+  /**
+   * Has a small frame, because a handler that blocks keeps it in memory. While this runner is
+   * spare, the frame refers to no drain.
+   */
   @Override
   public void run() {
-    while (runDrains()) {
-      if (!pool.carrier().addSpareRunner(this)) return;
-      while (nextDrain == null) await();
+    var drain = awaitDrain(false);
+    while (drain != null) {
+      drain = drainAfter(drain, drain.runOnce());
+      if (drain == null) drain = awaitDrain(true);
     }
+  }
+
+  /**
+   * Takes the next drain that a carrier sets. Returns null if this runner must end.
+   *
+   * @param asSpare whether this runner must first join the spare runners of its carrier
+   */
+  private CarriedDrain awaitDrain(boolean asSpare) {
+    if (asSpare && !pool.carrier().addSpareRunner(this)) return null;
+    while (nextDrain == null) await();
+    var drain = nextDrain;
+    NEXT_DRAIN.setRelease(this, null);
+    drainCount = 0;
+    batchStart = 0;
+    return drain == END ? null : drain;
   }
 
   private void await() {
@@ -113,33 +135,23 @@ final class Runner implements Runnable {
   }
 
   /**
-   * Runs drains until the carrier's next entry is no drain, or a limit is reached. Returns false if
-   * this runner must end.
+   * Returns the next drain of the carrier's queue. Returns null if the next entry is no drain, or a
+   * limit is reached.
+   *
+   * @param hasRun whether this runner has run the drain; otherwise another thread has
    */
-  private boolean runDrains() {
-    var drain = nextDrain;
-    NEXT_DRAIN.setRelease(this, null);
-    if (drain == END) return false;
-    CarriedDrain lastRun = null;
-    long start = 0;
-    for (int count = 1;; count++) {
-      if (drain.runOnce()) { // otherwise another thread has run it
-        resetThreadAfter(drain);
-        lastRun = drain;
-      }
-      boolean isOver = count == MAX_DRAINS;
-      if (count % CLOCK_INTERVAL == 0) {
-        long now = System.nanoTime();
-        if (start == 0) start = now;
-        isOver |= now - start > MAX_DRAIN_NANOS;
-      }
-      var next = isOver ? null : pool.carrier().takeDrain(); // the carrier that runs this thread now
-      if (next == null) {
-        if (lastRun != null) lastRun.forgetHandler();
-        return true;
-      }
-      drain = next;
+  private CarriedDrain drainAfter(CarriedDrain drain, boolean hasRun) {
+    if (hasRun) resetThreadAfter(drain);
+    boolean isOver = ++drainCount == MAX_DRAINS;
+    if (drainCount % CLOCK_INTERVAL == 0) {
+      long now = System.nanoTime();
+      if (batchStart == 0) batchStart = now;
+      isOver |= now - batchStart > MAX_DRAIN_NANOS;
     }
+    var next = isOver ? null : pool.carrier().takeDrain(); // the carrier that runs this thread now
+    if (next != null && next != END) return next;
+    drain.forgetHandler();
+    return null;
   }
 
   private void resetThreadAfter(CarriedDrain drain) {
