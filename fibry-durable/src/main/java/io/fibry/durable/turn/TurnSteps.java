@@ -76,9 +76,8 @@ final class TurnSteps {
   }
 
   /** Begins a step whose result has the default codec of its type. */
-  @SuppressWarnings("unchecked") // the codec returns an R, even if `type` is primitive
   <R> R begin(String name, Class<R> type, Callable<? extends R> effect) throws Exception {
-    return begin(name, (Codec<R>) codec(describe(checkName(name)), Objects.requireNonNull(type, "type")), effect);
+    return begin(name, codecOf(name, type), effect);
   }
 
   /**
@@ -86,12 +85,7 @@ final class TurnSteps {
    * message was handled before. The caller must then call {@link #awaitStored}.
    */
   <R> R begin(String name, Codec<R> codec, Callable<? extends R> effect) throws Exception {
-    String description = describe(checkName(name));
-    Objects.requireNonNull(effect, "effect");
-    String id = requireIdempotencyId();
-    if (!runningStep.isEmpty()) throw new IllegalStateException(description + " is in another step");
-    if (unrecorded instanceof Error error) throw error;
-    if (unrecorded != null) throw (Exception) unrecorded;
+    String id = checkedId(name, effect);
     int uses = names.countUse(name);
     String uniqueName = uses == 1 ? name : name + "#" + uses;
     var storedSteps = runtime.steps(id);
@@ -100,11 +94,25 @@ final class TurnSteps {
     int recordedFailures = failedSteps.size();
     try {
       return runAndAppend(id, uniqueName, codec,
-          () -> Objects.requireNonNull(effect.call(), () -> description + " returned null"));
+          () -> Objects.requireNonNull(effect.call(), () -> describe(name) + " returned null"));
     } catch (Throwable failure) {
       if (failedSteps.size() == recordedFailures) unrecorded = failure;
       throw failure;
     }
+  }
+
+  /**
+   * Checks that a step may begin, and returns the id of its message. In a method of its own, which
+   * makes the frame of the caller small: an effect that blocks keeps that frame in memory.
+   */
+  private String checkedId(String name, Callable<?> effect) throws Exception {
+    checkName(name);
+    Objects.requireNonNull(effect, "effect");
+    String id = requireIdempotencyId();
+    if (!runningStep.isEmpty()) throw new IllegalStateException(describe(name) + " is in another step");
+    if (unrecorded instanceof Error error) throw error;
+    if (unrecorded != null) throw (Exception) unrecorded;
+    return id;
   }
 
   /** Throws if the effect of a step is running. */
@@ -118,12 +126,15 @@ final class TurnSteps {
     return "step '" + Lines.line(name) + "' of " + runtime.id();
   }
 
-  private static Codec<Object> codec(String description, Class<?> type) {
+  /** Returns the default codec of a type. Throws if a step cannot have the name. */
+  @SuppressWarnings("unchecked") // the codec returns an R, even if `type` is primitive
+  private <R> Codec<R> codecOf(String name, Class<R> type) {
+    checkName(name);
     try {
-      return CODECS.get(type);
+      return (Codec<R>) CODECS.get(Objects.requireNonNull(type, "type"));
     } catch (IllegalArgumentException noCodec) {
       throw new IllegalArgumentException(
-          "the result of " + description + " cannot be stored: " + Lines.message(noCodec), noCodec);
+          "the result of " + describe(name) + " cannot be stored: " + Lines.message(noCodec), noCodec);
     }
   }
 
