@@ -9,15 +9,13 @@ import io.fibry.simulation.Simulation.Program;
 import io.fibry.simulation.agent.AgentAttacher;
 import io.fibry.simulation.run.RunEvents;
 import io.fibry.simulation.run.SimulationCarrier;
+import io.fibry.support.DiagnosticCommand;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
-import java.lang.management.ManagementFactory;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.regex.Pattern;
-import javax.management.JMException;
-import javax.management.ObjectName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -106,21 +104,11 @@ class RepeatTest {
 
   /** Returns the number of objects of each class, after a garbage collection. */
   private static Map<String, Long> countInstances() {
-    var histogram = histogram();
+    var histogram = DiagnosticCommand.classHistogram();
     var counts = new HashMap<String, Long>();
     LINE.matcher(histogram).results()
         .forEach(line -> counts.merge(line.group(2), Long.valueOf(line.group(1)), Long::sum));
     assertTrue(counts.containsKey(String.class.getName()), histogram);
     return counts;
-  }
-
-  private static String histogram() {
-    try {
-      return (String) ManagementFactory.getPlatformMBeanServer().invoke(
-          new ObjectName("com.sun.management:type=DiagnosticCommand"), "gcClassHistogram",
-          new Object[] {new String[0]}, new String[] {String[].class.getName()});
-    } catch (JMException failure) {
-      throw new AssertionError(failure);
-    }
   }
 }

@@ -4,14 +4,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorSystem;
 import io.fibry.support.Child;
+import io.fibry.support.DiagnosticCommand;
 import io.fibry.support.Patience;
-import java.lang.management.ManagementFactory;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.regex.Pattern;
-import javax.management.JMException;
-import javax.management.ObjectName;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -65,15 +63,8 @@ class BlockedHandlerStackJvmTest {
 
     /** Collects garbage, and returns the bytes of the stacks of all blocked virtual threads. */
     private static long bytesOfAllStacks() {
-      try {
-        Object histogram = ManagementFactory.getPlatformMBeanServer().invoke(
-            new ObjectName("com.sun.management:type=DiagnosticCommand"), "gcClassHistogram",
-            new Object[] {new String[0]}, new String[] {String[].class.getName()});
-        var line = STACKS.matcher((String) histogram);
-        return line.find() ? Long.parseLong(line.group(1)) : 0;
-      } catch (JMException unexpected) {
-        throw new IllegalStateException(unexpected);
-      }
+      var line = STACKS.matcher(DiagnosticCommand.classHistogram());
+      return line.find() ? Long.parseLong(line.group(1)) : 0;
     }
   }
 }

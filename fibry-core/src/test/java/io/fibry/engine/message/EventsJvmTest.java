@@ -9,16 +9,15 @@ import io.fibry.FailurePolicy;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.support.Child;
+import io.fibry.support.DiagnosticCommand;
 import io.fibry.support.Patience;
 import io.fibry.testing.Gate;
 import io.fibry.testing.Promise;
 import io.fibry.testing.Recorder;
-import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
-import javax.management.ObjectName;
 import jdk.jfr.consumer.RecordingFile;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -50,19 +49,14 @@ class EventsJvmTest {
 
   /** Starts a recording as {@code jcmd} does, after its actor has handled a message. */
   static final class LateRecording {
-    public static void main(String[] args) throws Exception {
+    public static void main(String[] args) {
       var actor = ActorSystem.named("late").newActorWithReturn((Integer message) -> message);
       actor.ask(1, Patience.LONG);
-      runDiagnosticCommand("jfrStart", "name=late", "settings=none", "+fibry.Message#enabled=true",
+      DiagnosticCommand.run("jfrStart", "name=late", "settings=none", "+fibry.Message#enabled=true",
           "+fibry.Message#threshold=0ms");
       actor.ask(2, Patience.LONG);
       actor.close();
-      runDiagnosticCommand("jfrDump", "name=late", "filename=" + args[0]);
-    }
-
-    private static void runDiagnosticCommand(String command, String... arguments) throws Exception {
-      ManagementFactory.getPlatformMBeanServer().invoke(new ObjectName("com.sun.management:type=DiagnosticCommand"),
-          command, new Object[] {arguments}, new String[] {String[].class.getName()});
+      DiagnosticCommand.run("jfrDump", "name=late", "filename=" + args[0]);
     }
   }
 
