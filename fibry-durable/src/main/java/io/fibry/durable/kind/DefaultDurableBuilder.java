@@ -256,7 +256,7 @@ public record DefaultDurableBuilder<M>(String name, MessageCodecs<M> messages, i
   }
 
   public String checkedKey(String key) {
-    return StoredNameChecks.checkText(refusalStart() + "its key", Objects.requireNonNull(key, "key"));
+    return StoredNameChecks.checkText(() -> refusalStart() + "its key", Objects.requireNonNull(key, "key"));
   }
 
   public IllegalArgumentException invalidDefinition(String reason) {

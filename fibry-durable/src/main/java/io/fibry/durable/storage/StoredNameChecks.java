@@ -5,6 +5,7 @@ import io.fibry.store.Store;
 import io.fibry.text.Lines;
 import java.nio.charset.StandardCharsets;
 import java.util.Objects;
+import java.util.function.Supplier;
 
 /** Checks stored names and texts, and makes the ids of idempotent messages. */
 public final class StoredNameChecks {
@@ -23,22 +24,28 @@ public final class StoredNameChecks {
 
   /** Returns the id by which an actor recognizes an idempotent message that is sent again. */
   public static String messageId(Store.ActorId actor, Idempotent message) {
-    String role = "the idempotency key of the message " + message.getClass().getSimpleName() + " to " + actor;
+    Supplier<String> role =
+        () -> "the idempotency key of the message " + message.getClass().getSimpleName() + " to " + actor;
     return IDEMPOTENT_PREFIX
-        + checkText(role, Objects.requireNonNull(message.idempotencyKey(), () -> role + " is null"));
+        + checkText(role, Objects.requireNonNull(message.idempotencyKey(), () -> role.get() + " is null"));
   }
 
   public static boolean isIdempotent(String messageId) {
     return messageId.startsWith(IDEMPOTENT_PREFIX);
   }
 
-  /** Returns the text, or throws if some store cannot keep it. */
-  public static String checkText(String role, String text) {
+  /**
+   * Returns the text, or throws if some store cannot keep it.
+   *
+   * @param role says which text it is; called only for the text of the exception
+   */
+  public static String checkText(Supplier<String> role, String text) {
     if (!StandardCharsets.UTF_8.newEncoder().canEncode(text))
-      throw new IllegalArgumentException(role + " has half of a surrogate pair");
+      throw new IllegalArgumentException(role.get() + " has half of a surrogate pair");
     int length = text.getBytes(StandardCharsets.UTF_8).length;
     if (length == 0 || length > MAX_BYTES)
-      throw new IllegalArgumentException(role + " takes " + length + " bytes; 1 to " + MAX_BYTES + " are possible");
+      throw new IllegalArgumentException(
+          role.get() + " takes " + length + " bytes; 1 to " + MAX_BYTES + " are possible");
     return text;
   }
 }

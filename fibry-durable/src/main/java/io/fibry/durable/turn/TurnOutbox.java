@@ -72,7 +72,8 @@ final class TurnOutbox {
   private String reminderId(String name) {
     return Mail
         .reminderId(
-            StoredNameChecks.checkText("the name of a reminder of " + actor, Objects.requireNonNull(name, "name")));
+            StoredNameChecks.checkText(() -> "the name of a reminder of " + actor,
+                Objects.requireNonNull(name, "name")));
   }
 
   /** Called before the effects of a handler are stored with these messages. */

@@ -65,7 +65,8 @@ final class TurnSteps {
   }
 
   private String checkName(String name) {
-    return StoredNameChecks.checkText("the name of a step of " + runtime.id(), Objects.requireNonNull(name, "name"));
+    return StoredNameChecks.checkText(() -> "the name of a step of " + runtime.id(),
+        Objects.requireNonNull(name, "name"));
   }
 
   private String requireIdempotencyId() {
