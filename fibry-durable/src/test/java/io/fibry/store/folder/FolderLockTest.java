@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.fibry.store.Store;
 import io.fibry.store.spi.StoreBackend;
 import io.fibry.support.Child;
+import io.fibry.support.Patience;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -34,6 +35,16 @@ class FolderLockTest {
   @BeforeEach
   void nameFolder() {
     folder = temporary.resolve("data").resolve("store");
+  }
+
+  /**
+   * Opens a store and waits until it has created its next segment in advance. Otherwise another
+   * process could find that file unfinished, and this process could delete it.
+   */
+  private LogStore openedWithNextSegment() {
+    var store = (LogStore) FolderStore.open(folder);
+    Patience.eventually(() -> Files.exists(folder.resolve("00000002.log")));
+    return store;
   }
 
   private static StoreBackend.Turn turn(long life, long number) {
@@ -66,7 +77,7 @@ class FolderLockTest {
 
   @Test
   void storeThatLostItsLockAcknowledgesNothing() throws Exception {
-    var store = (LogStore) FolderStore.open(folder);
+    var store = openedWithNextSegment();
     long life = store.load(ADA).life();
     append(store, life, 1);
     Files.readAllBytes(folder.resolve("store.lock")); // on POSIX, the close after this read releases the lock
@@ -87,7 +98,7 @@ class FolderLockTest {
   @Test
   void storeWithDeletedLockAcknowledgesNothing() throws Exception {
     assumeTrue(isPosix());
-    var store = (LogStore) FolderStore.open(folder);
+    var store = openedWithNextSegment();
     long life = store.load(ADA).life();
     append(store, life, 1);
     Files.delete(folder.resolve("store.lock"));
